@@ -23,8 +23,8 @@ from areopage.compare.statistics.tested import LEVELS, family_of, kept_run_level
 from areopage.criteria.records import Scale
 from areopage.scoring.shares import wilson
 from areopage.suites.scaffold import blank_suite
-from areopage.testing.claims import Claim
-from areopage.testing.runs import Place, decide, sample_of
+from areopage.testing.claims import SampleClaim
+from areopage.testing.runs import RunsFolder, decide, sample_of
 from areopage.testing.share_decisions import CONFIDENCE, Passes, decide_shares
 
 SCALE = Scale(min=0.0, max=5.0)
@@ -119,7 +119,7 @@ def baseline_runs(
     return found
 
 
-def write_project(folder: Path, prompts: int) -> Claim:
+def write_project(folder: Path, prompts: int) -> SampleClaim:
     """A suite of one criterion, its prompts, and a recording of what a judge says of both answers to each."""
     blank_suite(folder / "suite", [CRITERION], ["en"])
     for prompt_file in (folder / "suite").glob("assets/criteria/**/*.prompt"):
@@ -133,7 +133,7 @@ def write_project(folder: Path, prompts: int) -> Claim:
         for response, score in ((GOOD, 5), (BAD, 0))
     ]
     (folder / "verdicts.jsonl").write_text("\n".join(verdicts) + "\n", encoding="utf-8")
-    return Claim(
+    return SampleClaim(
         suite=str(folder / "suite"),
         datasets=(folder / "cases.jsonl",),
         judges=(f"jury=replay:{folder / 'verdicts.jsonl'}",),
@@ -147,7 +147,7 @@ def pipeline_runs(random: np.random.Generator, runs: int, prompts: int, true: fl
     """Whole tests of an unchanged target with both claims: a share of 90 %, and a baseline that is kept once."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        claim, place = write_project(folder, prompts), Place(folder=folder / ".areopage")
+        claim, place = write_project(folder, prompts), RunsFolder(folder=folder / ".areopage")
         shares = dict(enumerate(prompt_shares(random, prompts, true).tolist()))
 
         def target(prompt: str) -> str:

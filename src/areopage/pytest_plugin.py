@@ -14,7 +14,7 @@ import pytest
 
 if TYPE_CHECKING:
     from areopage.monitor import Documents, Prompt
-    from areopage.testing import Claim, Decision, Place, Sample
+    from areopage.testing import AnswerSample, ClaimDecision, RunsFolder, SampleClaim
 
 MARKER = "areopage"
 PROPERTY = "areopage"
@@ -25,7 +25,7 @@ _MARKER_HELP = (
     "with the stated confidence."
 )
 
-_CLAIMED = pytest.StashKey[tuple["Claim", "Sample"]]()
+_CLAIMED = pytest.StashKey[tuple["SampleClaim", "AnswerSample"]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -65,7 +65,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture
-def areopage_sample(request: pytest.FixtureRequest) -> "Sample":
+def areopage_sample(request: pytest.FixtureRequest) -> "AnswerSample":
     """The answers of a test; when the test ends, they are judged and its claim is decided."""
     from areopage.errors import UserError
     from areopage.testing import sample_of
@@ -157,7 +157,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.line(f"{node}: {why}")
 
 
-def _settle(item: pytest.Item, claim: "Claim", decision: "Decision") -> None:
+def _settle(item: pytest.Item, claim: "SampleClaim", decision: "ClaimDecision") -> None:
     """Fail, skip or pass a test by a decision, whose figures go to its report."""
     __tracebackhide__ = True
     if decision.run:
@@ -182,7 +182,7 @@ def _refusal(fault: Exception) -> BaseException:
     return pytest.fail.Exception(f"areopage: {fault}", pytrace=False)
 
 
-def _claim(item: pytest.Item, positional: tuple[Any, ...], named: dict[str, Any]) -> "Claim":
+def _claim(item: pytest.Item, positional: tuple[Any, ...], named: dict[str, Any]) -> "SampleClaim":
     from msgspec import structs
 
     from areopage.testing import claim_of
@@ -200,7 +200,7 @@ def _claim(item: pytest.Item, positional: tuple[Any, ...], named: dict[str, Any]
     return structs.replace(claim, judges=replaced or claim.judges, suite=str(folder) if folder.is_dir() else claim.suite)
 
 
-def _place(config: pytest.Config) -> "Place":
-    from areopage.testing import Place
+def _place(config: pytest.Config) -> "RunsFolder":
+    from areopage.testing import RunsFolder
 
-    return Place(folder=config.rootpath / str(config.getini("areopage_folder")))
+    return RunsFolder(folder=config.rootpath / str(config.getini("areopage_folder")))

@@ -24,7 +24,7 @@ from areopage.criteria.records import Scale
 from areopage.embedded.chat import Loading, chat_request, read_chunks, terse_schema
 from areopage.embedded.weights import (
     SMOLLM2,
-    Weights,
+    WeightsFile,
     cache_folder,
     find_weights,
     pull,
@@ -40,7 +40,7 @@ from servers import PATIENCE
 from servers.gguf import gguf
 
 CONTENT = b"GGUF" + bytes(range(256)) * 40
-WEIGHTS = Weights(
+WEIGHTS = WeightsFile(
     name="toy",
     project="toy-weights",
     version="1.0",

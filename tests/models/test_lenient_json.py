@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.models.lenient_json import decode_reply
-from areopage.models.openai_replies import ChatMessage, ChatReply, end_of, refusal_of, text_of
+from areopage.models.openai_replies import ChatMessage, OpenAIReply, end_of, refusal_of, text_of
 from areopage.text.whole_json import decode_any, whole_characters
 
 WHOLE: dict[str, Any] = {
@@ -19,11 +19,11 @@ WHOLE: dict[str, Any] = {
 }
 
 
-def read(reply: dict[str, Any]) -> ChatReply:
-    return decode_reply(json.dumps(reply).encode(), ChatReply)
+def read(reply: dict[str, Any]) -> OpenAIReply:
+    return decode_reply(json.dumps(reply).encode(), OpenAIReply)
 
 
-def answer_of(reply: ChatReply) -> str:
+def answer_of(reply: OpenAIReply) -> str:
     choice = next(filter(None, reply.choices or ()), None)
     assert choice and choice.message
     return text_of(choice.message)
@@ -55,7 +55,7 @@ def test_a_refusal_is_read_from_its_field_or_its_part(message: dict[str, Any]) -
 
 
 def test_a_reply_that_begins_with_a_byte_order_mark_is_read() -> None:
-    assert decode_reply(b"\xef\xbb\xbf" + json.dumps(WHOLE).encode(), ChatReply).usage is not None
+    assert decode_reply(b"\xef\xbb\xbf" + json.dumps(WHOLE).encode(), OpenAIReply).usage is not None
 
 
 @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ def test_a_field_of_a_choice_that_cannot_be_read_costs_no_answer(choice: dict[st
 
 def test_half_of_a_character_and_bytes_that_are_no_text_are_replaced() -> None:
     content = b'{"choices": [{"message": {"content": "{\\"score\\": 4} half \\ud83d and \xff"}}]}'
-    assert answer_of(decode_reply(content, ChatReply)) == '{"score": 4} half \ufffd and \ufffd'
+    assert answer_of(decode_reply(content, OpenAIReply)) == '{"score": 4} half \ufffd and \ufffd'
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'"text"', b"<html>", b'{"choices": {}}x'])
 def test_what_is_no_reply_stays_an_error(content: bytes) -> None:
     with pytest.raises((msgspec.DecodeError, UnicodeDecodeError)):
-        decode_reply(content, ChatReply)
+        decode_reply(content, OpenAIReply)
 
 
 JSON = st.recursive(
@@ -128,5 +128,5 @@ JSON = st.recursive(
 @given(JSON)
 def test_any_json_object_is_read_or_refused_and_no_half_of_a_character_is_left(value: object) -> None:
     content = json.dumps({"choices": [{"message": {"content": "x"}}], "usage": value, "provider": value}).encode()
-    assert answer_of(decode_reply(content, ChatReply)) == "x"
+    assert answer_of(decode_reply(content, OpenAIReply)) == "x"
     json.dumps(whole_characters(decode_any(content)), ensure_ascii=False).encode()

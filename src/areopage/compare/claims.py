@@ -8,10 +8,10 @@ from areopage.errors import counted
 from areopage.ledger import Ledger, Run
 from areopage.locales import one_line
 from areopage.report import report_locale
-from areopage.testing import LONGEST, SHOWN_CASES, Decision, percent
+from areopage.testing import LONGEST, SHOWN_CASES, ClaimDecision, percent
 
 
-def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence: float) -> Decision:
+def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence: float) -> ClaimDecision:
     """Whether a run is worse than the kept one, by the tests and the correction of `areopage bench compare`.
 
     A release verdict that changed is no reason: floors that allow a number of failures change with chance.
@@ -22,7 +22,7 @@ def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence
     """
     if baseline is None:
         why = "no baseline is kept for this test: run pytest --areopage-keep-baseline on the version to compare with"
-        return Decision(verdict="undecided", lines=(why,), run=run.id)
+        return ClaimDecision(verdict="undecided", lines=(why,), run=run.id)
     level = _level(confidence)
     try:
         compared = compare_runs(ledger, [baseline, run], level=level).others[0]
@@ -30,7 +30,7 @@ def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence
         if {difference.part for difference in fault.differs} != {"cases"}:
             parts = ", ".join(map(str, fault.differs))
             why = f"the baseline {baseline.id} cannot be compared ({parts}): keep a new one with --areopage-keep-baseline"
-            return Decision(verdict="undecided", lines=(why,), run=run.id)
+            return ClaimDecision(verdict="undecided", lines=(why,), run=run.id)
         compared = compare_runs(ledger, [baseline, run], anyway=True, level=level).others[0]
     locale, shared = report_locale("en"), counted(compared.shared.cases, "case")
     worse = compared.levels_that_are("worse")
@@ -44,7 +44,7 @@ def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence
             f"  newly failing: {one_line(change.case.id)}: {one_line(change.case.prompt_text, LONGEST)}" for change in changed
         ]
         more = [f"  and {len(cases) - SHOWN_CASES} more"] if len(cases) > SHOWN_CASES else []
-        return Decision(
+        return ClaimDecision(
             verdict="fail",
             lines=(head, *lines, *cases[:SHOWN_CASES], *more),
             run=run.id,
@@ -55,8 +55,10 @@ def decide_regression(ledger: Ledger, baseline: Run | None, run: Run, confidence
         needed = f"{answers} to {groups}, and at least {fewest} cases are needed at {percent(confidence)} confidence"
         reason = f"too few cases ({needed})" if compared.clusters < fewest else "one of the two runs is incomplete"
         why = f"not compared with the baseline {baseline.id}: {reason}"
-        return Decision(verdict="undecided", lines=(why,), run=run.id)
-    return Decision(verdict="pass", lines=(f"not worse than the baseline {baseline.id} beyond chance ({shared})",), run=run.id)
+        return ClaimDecision(verdict="undecided", lines=(why,), run=run.id)
+    return ClaimDecision(
+        verdict="pass", lines=(f"not worse than the baseline {baseline.id} beyond chance ({shared})",), run=run.id
+    )
 
 
 def _level(confidence: float) -> float:

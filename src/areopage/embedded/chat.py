@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.errors import CallRejected, ModelError
-from areopage.models import ChatReply, Completion, Message, Options, Schema, read_logprobs, sent, text_of
+from areopage.models import Completion, Message, OpenAIReply, Options, Schema, read_logprobs, sent, text_of
 
 DEFAULT_N_CTX = 4096  # tokens
 DEFAULT_MAX_TOKENS = 512  # a small model may never stop
@@ -47,7 +47,7 @@ class Loading(Struct, frozen=True, kw_only=True):
     n_threads: int
 
 
-class _Fault(Struct, frozen=True):
+class _LlamaFault(Struct, frozen=True):
     """What llama.cpp says when it will not answer; the last two only where the prompt is too long."""
 
     message: str = "no reason given"
@@ -117,10 +117,10 @@ def _bounded(schema: Schema, length: int) -> dict[str, Any]:
 
 def read_chunks(chunks: Sequence[Mapping[str, Any]], seconds: float, asked: str) -> Completion:
     """Put the pieces of a streamed answer together."""
-    read = msgspec.convert(chunks, list[ChatReply])
+    read = msgspec.convert(chunks, list[OpenAIReply])
     for chunk in read:
         if chunk.error is not None:
-            fault = msgspec.convert(chunk.error, _Fault)
+            fault = msgspec.convert(chunk.error, _LlamaFault)
             reason = fault.message
             if fault.n_prompt_tokens is not None and fault.n_ctx is not None:
                 sizes = f"the prompt has {fault.n_prompt_tokens} tokens and the context holds {fault.n_ctx}"

@@ -52,7 +52,7 @@ def _values(path: Path) -> dict[str, Any]:
         if max(tensors, values) > _MOST_PARTS:
             raise ValueError(f"{tensors:,} tensors and {values:,} values")
         with np.errstate(all="raise"):
-            fields = _Reader(path).fields.values()
+            fields = _BoundedReader(path).fields.values()
             return {field.name: field.contents() for field in fields if field.types != [GGUFValueType.ARRAY]}
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
@@ -60,7 +60,7 @@ def _values(path: Path) -> dict[str, Any]:
         raise ModelError(f"{path} is cut or damaged ({str(error)[:200]!r}): fetch it again") from None
 
 
-class _Reader(GGUFReader):  # type: ignore[misc]
+class _BoundedReader(GGUFReader):  # type: ignore[misc]
     """The reader of the format's authors, within limits.
 
     Theirs reads on behind the end of a file, and takes seconds for the lists of a vocabulary.

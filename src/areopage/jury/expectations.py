@@ -14,7 +14,7 @@ from msgspec import structs
 
 from areopage.criteria import Criterion, short_names
 from areopage.errors import CallRejected
-from areopage.jury.expected_score import MIN_MASS, Place, expected_score
+from areopage.jury.expected_score import MIN_MASS, NumberPlace, expected_score
 from areopage.jury.parsing import VERDICT_KEYS, Unopened, open_answer
 from areopage.jury.reader import Reading
 from areopage.models import Completion
@@ -86,7 +86,7 @@ _WHOLE = re.compile(r"0|[1-9][0-9]{0,3}", re.ASCII)
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def score_places(text: str, finish_reason: str, criteria: Sequence[Criterion]) -> dict[str, Place]:
+def score_places(text: str, finish_reason: str, criteria: Sequence[Criterion]) -> dict[str, NumberPlace]:
     """Where the scores of an answer stand, by the criterion's id.
 
     Only a place beyond doubt counts: the answer holds one object with verdicts, complete, no key of it stands twice, and the
@@ -114,7 +114,7 @@ def score_places(text: str, finish_reason: str, criteria: Sequence[Criterion]) -
     return {id: place for id, place in places.items() if place is not None}
 
 
-def _score_place(text: str, place: Place) -> Place | None:
+def _score_place(text: str, place: NumberPlace) -> NumberPlace | None:
     """The place of the score that a value is, or that it holds."""
     if text.startswith("{", place[0]):
         inner = _members(text, place[0]).get("score")
@@ -124,9 +124,9 @@ def _score_place(text: str, place: Place) -> Place | None:
     return place if _WHOLE.fullmatch(text, *place) else None
 
 
-def _members(text: str, start: int) -> dict[str, Place]:
+def _members(text: str, start: int) -> dict[str, NumberPlace]:
     """The places of an object's values by key; nothing of an object with a key that stands twice."""
-    places: dict[str, Place] = {}
+    places: dict[str, NumberPlace] = {}
     at = _after_space(text, start + 1)
     while text[at] != "}":
         key, end = _DECODER.raw_decode(text, at)

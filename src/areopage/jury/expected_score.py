@@ -21,7 +21,7 @@ from msgspec import Struct
 from areopage.criteria import Scale
 from areopage.models import TokenLogprob
 
-Place = tuple[int, int]
+NumberPlace = tuple[int, int]
 """Beginning and end of a number in a text."""
 MIN_MASS = 0.5
 """Under this mass on valid scores the sampled score stands: the probabilities are of something else."""
@@ -40,7 +40,7 @@ class Expectation(Struct, frozen=True, kw_only=True):
     mass: float
 
 
-def expected_score(tokens: Sequence[TokenLogprob], text: str, place: Place, scale: Scale) -> Expectation | None:
+def expected_score(tokens: Sequence[TokenLogprob], text: str, place: NumberPlace, scale: Scale) -> Expectation | None:
     """The expectation of a score.
 
     Returns:
@@ -97,7 +97,7 @@ class _Walk:
     def __init__(self, valid: frozenset[str]) -> None:
         self._valid = valid
         self._beginnings = {score[:length] for score in valid for length in range(1, len(score))}
-        self._found: dict[int, float] = {}
+        self._shares: dict[int, float] = {}
 
     def along(self, tokens: Sequence[TokenLogprob], head: str) -> dict[int, float]:
         """The probability of each score; nothing where a token's figures are no probabilities or the number does not end.
@@ -123,11 +123,11 @@ class _Walk:
             if taken is None:
                 return {}
             if taken[1]:
-                return self._found
+                return self._shares
             read, weight = read + taken[0], weight * likely[token.token]
             if read not in self._beginnings:
                 self._add(read, weight, ended=True, whole=True)
-                return self._found
+                return self._shares
         return {}
 
     def _add(self, number: str, share: float, *, ended: bool, whole: bool) -> None:
@@ -138,7 +138,7 @@ class _Walk:
             whole: longer numbers are single tokens here.
         """
         if number in self._valid and (ended or whole or number not in self._beginnings):
-            self._found[int(number)] = self._found.get(int(number), 0.0) + share
+            self._shares[int(number)] = self._shares.get(int(number), 0.0) + share
 
 
 def _continued(text: str, head: str, *, first: bool) -> tuple[str, bool] | None:

@@ -16,7 +16,7 @@ from areopage.criteria import HARDENED, WHOLE, Criterion, Hardening
 from areopage.digest import digest_of
 from areopage.ledger import Judgment, Repair, Verdict
 from areopage.locales import Note
-from areopage.models import ModelReference, ModelStatus, Origin, Price
+from areopage.models import ModelReference, ModelStatus, Price, RecordedOrigin
 from areopage.scoring import Outcome, Refused
 
 JudgeKind = Literal["model", "code", "recording"]
@@ -134,7 +134,7 @@ class JudgeStatus(ModelStatus, frozen=True, kw_only=True):
     criteria: tuple[str, ...] = ()
     recorded: Mapping[str, tuple[str, ...]] = {}
     passes: Mapping[str, int] = {}
-    origins: Mapping[str, Origin] = {}
+    origins: Mapping[str, RecordedOrigin] = {}
 
 
 class PlannedCall(Struct, frozen=True, kw_only=True):

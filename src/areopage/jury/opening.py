@@ -12,7 +12,7 @@ import msgspec
 from areopage.errors import ModelError, name_list
 from areopage.jury.judges import Judge, JudgeBackend, JudgeKind, JudgeStatus
 from areopage.jury.model_judge import ModelJudge
-from areopage.models import JUDGES, MODELS, ModelReference, ModelSettings, ModelStatus, Origin, Traffic, open_model
+from areopage.models import JUDGES, MODELS, ModelReference, ModelSettings, ModelStatus, RecordedOrigin, Traffic, open_model
 
 
 def answers_no_prompts(provider: str) -> bool:
@@ -69,7 +69,7 @@ def settled_judge(judge: Judge, status: JudgeStatus, language: str) -> Judge:
     Code reads a response by the run's language, which nothing else in a judgment's key depends on: it becomes part of the digest.
     """
     is_code = status.kind == "code"
-    origin = status.origins.get(judge.name) or status.origins.get("") or Origin()
+    origin = status.origins.get(judge.name) or status.origins.get("") or RecordedOrigin()
     return msgspec.structs.replace(
         judge,
         kind=status.kind,

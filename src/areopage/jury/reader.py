@@ -174,7 +174,7 @@ def _asked_of(criteria: tuple[Criterion, ...]) -> tuple[tuple[str, ...], _Expect
     return names, asked
 
 
-class _Findings(Struct, frozen=True, kw_only=True):
+class _AnswerVerdicts(Struct, frozen=True, kw_only=True):
     """The verdicts by name, the steps of reading, and whether any score was read with the help of json-repair.
 
     `bare` is the answer out of its wrappings.
@@ -197,13 +197,13 @@ class _Findings(Struct, frozen=True, kw_only=True):
         return ""
 
 
-def _find_verdicts(text: str, finish_reason: str, asked: _Expected) -> _Findings:
+def _find_verdicts(text: str, finish_reason: str, asked: _Expected) -> _AnswerVerdicts:
     """Try one way of reading after the other, a broken object last."""
     opened = open_answer(text, finish_reason, VERDICT_KEYS | asked.keys)
     if isinstance(opened, Unopened):
-        return _Findings(verdicts=dict.fromkeys(asked.scales, _ReadVerdict(opened.outcome)), steps=opened.steps)
+        return _AnswerVerdicts(verdicts=dict.fromkeys(asked.scales, _ReadVerdict(opened.outcome)), steps=opened.steps)
     if opened.whole:
-        return _Findings(verdicts=asked.verdicts_of(opened.objects[0]), steps=opened.steps, bare=opened.bare)
+        return _AnswerVerdicts(verdicts=asked.verdicts_of(opened.objects[0]), steps=opened.steps, bare=opened.bare)
     answers = [asked.verdicts_of(answer) for answer in opened.objects if asked.keys & answer.keys()]
     if answers and not opened.broken:
         verdicts: dict[str, _ReadVerdict] = {}
@@ -212,16 +212,16 @@ def _find_verdicts(text: str, finish_reason: str, asked: _Expected) -> _Findings
             verdicts[name] = first if outcome is first.outcome else _ReadVerdict(outcome)
         if asked.is_given_again(opened.behind, verdicts.values()):
             verdicts = dict.fromkeys(asked.scales, _GIVEN_AGAIN)
-        return _Findings(verdicts=verdicts, steps=opened.steps, bare=opened.bare)
+        return _AnswerVerdicts(verdicts=verdicts, steps=opened.steps, bare=opened.bare)
     if "{" in opened.bare:
         if asked.form == "members":
             return _BrokenAnswer(opened.bare, finish_reason, asked).read(opened.steps)
         (only,) = asked.scales
         outcome, steps = asked.repaired(only, opened.bare, finish_reason), (*opened.steps, "json_repair")
         repaired = isinstance(outcome, Scored)
-        return _Findings(verdicts={only: _ReadVerdict(outcome)}, steps=steps, bare=opened.bare, repaired=repaired)
+        return _AnswerVerdicts(verdicts={only: _ReadVerdict(outcome)}, steps=steps, bare=opened.bare, repaired=repaired)
     nothing = _ReadVerdict(nothing_in(opened.bare, finish_reason))
-    return _Findings(verdicts=dict.fromkeys(asked.scales, nothing), steps=opened.steps)
+    return _AnswerVerdicts(verdicts=dict.fromkeys(asked.scales, nothing), steps=opened.steps)
 
 
 class _BrokenAnswer:
@@ -241,7 +241,7 @@ class _BrokenAnswer:
         self._repairing = False
         self._repaired = False
 
-    def read(self, steps: tuple[str, ...]) -> _Findings:
+    def read(self, steps: tuple[str, ...]) -> _AnswerVerdicts:
         """Read the members one after the other, from the object's beginning."""
         at: int | None = self._text.find("{") + 1
         for _ in range(_MAX_MEMBERS):
@@ -250,7 +250,7 @@ class _BrokenAnswer:
                 break
             at = self._read_member(key[1], key.end())
         cut = "cut before its verdict" if self._finish_reason == "length" else "broken JSON before its verdict"
-        return _Findings(
+        return _AnswerVerdicts(
             verdicts={name: self._verdicts.get(name, _ReadVerdict(Unparsed(reason=cut))) for name in self._asked.scales},
             steps=(*steps, "members", *(("json_repair",) if self._repairing else ())),
             bare=self._text,
@@ -311,7 +311,7 @@ def _key_places(name: str, text: str) -> list[int]:
 # --- verdicts that the text under judgment holds
 
 
-def _without_planted(findings: _Findings, asked: _Expected, material: str) -> dict[str, _ReadVerdict]:
+def _without_planted(findings: _AnswerVerdicts, asked: _Expected, material: str) -> dict[str, _ReadVerdict]:
     """The verdicts, but for those that the text under judgment holds."""
     scored = {name: verdict.outcome for name, verdict in findings.verdicts.items() if isinstance(verdict.outcome, Scored)}
     inapplicable = [name for name, verdict in findings.verdicts.items() if isinstance(verdict.outcome, NotApplicable)]

@@ -270,11 +270,11 @@ class Session:
         limit = min(self._begun_at_once or len(missing), len(missing))
         commits: list[asyncio.Future[Any]] = []
 
-        async def make(call: PlannedCall) -> _Made:
+        async def make(call: PlannedCall) -> _MadeJudgment:
             with KeptPlaces() as places:
                 judgment = await pool.ask(call, context, raises=self._stops)
                 commit = store.append(judgment, places.free)
-            return _Made(judgment, None if commit is None else asyncio.wrap_future(commit))
+            return _MadeJudgment(judgment, None if commit is None else asyncio.wrap_future(commit))
 
         async def ask_one(call: PlannedCall) -> None:
             made, mine = await pool.calls.share((call.key, store.secret), lambda: make(call))
@@ -350,7 +350,7 @@ class Session:
             finalizer()
 
 
-class _Made(NamedTuple):
+class _MadeJudgment(NamedTuple):
     judgment: Judgment
     commit: "asyncio.Future[Any] | None"
 
@@ -369,7 +369,7 @@ class _JudgePool:
     def enter_loop(self) -> None:
         """Create the parts that belong to an event loop. The judges detect a new loop."""
         self.checking = asyncio.Lock()
-        self.calls = CallsInFlight[_Made](lambda made: None if made.judgment.is_open else made.commit)
+        self.calls = CallsInFlight[_MadeJudgment](lambda made: None if made.judgment.is_open else made.commit)
         self._limits: dict[ModelReference, AbstractAsyncContextManager[Any]] = {}
 
     def judge(self, reference: ModelReference) -> JudgeBackend:

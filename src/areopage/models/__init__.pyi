@@ -20,7 +20,7 @@ from .known_providers import PROVIDERS as PROVIDERS  # The providers by name.
 from .known_providers import may_cost as may_cost  # Whether calls to a provider's models may cost money
 from .limits import KeptPlaces as KeptPlaces  # The places of calls that are made while the block runs
 from .limits import limiter_of as limiter_of  # What bounds and spaces the calls to a server
-from .openai_replies import ChatReply as ChatReply  # A whole answer
+from .openai_replies import OpenAIReply as OpenAIReply  # A whole answer
 from .openai_replies import text_of as text_of  # The text of an answer
 from .own_loop import OwnLoop as OwnLoop  # A running event loop.
 from .port import ANSWERED_BY as ANSWERED_BY  # The provider that answered behind a gateway follows.
@@ -55,8 +55,8 @@ from .providers import open_model as open_model  # Open the adapter of a referen
 from .providers import pull_model as pull_model  # Fetch a model into the user's cache.
 from .reference import NAMED_REFERENCE as NAMED_REFERENCE  # `NAME=REF`
 from .reference import ModelReference as ModelReference  # A model as the user names it.
-from .replay import Origin as Origin  # The model whose answers are recorded, and why it is unfit to judge
 from .replay import RecordedLine as RecordedLine  # One line of a recording
+from .replay import RecordedOrigin as RecordedOrigin  # The model whose answers are recorded, and why it is unfit to judge
 from .replay import RecordingFile as RecordingFile  # A recording on disk, read once, at its first use.
 from .retry import Calls as Calls  # Calls to one server, each made again where that may help.
 from .retry import Retrying as Retrying  # A `LanguageModel` that asks another one, again where that may help

@@ -58,7 +58,7 @@ class _AnthropicEntries(msgspec.Struct):
     data: list[_AnthropicEntry] | None = None
 
 
-class _Block(msgspec.Struct):
+class _AnswerBlock(msgspec.Struct):
     type: str = ""
     text: str | None = None
     thinking: str | None = None
@@ -76,7 +76,7 @@ class _MessagesUsage(msgspec.Struct):
 class MessagesReply(msgspec.Struct):
     """A message that the model answered with, or an error in its place."""
 
-    content: list[_Block] | None = None
+    content: list[_AnswerBlock] | None = None
     stop_reason: str | None = None
     usage: _MessagesUsage | None = None
     error: Any = None

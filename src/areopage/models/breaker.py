@@ -68,7 +68,7 @@ class Breaker:
         self._fault: CallTimedOut | CallUnreachable | None = None
         self._since = self._next_probe = 0.0
         self._probes = 0
-        self._told = False
+        self._reported = False
         self.gone = False
         """Whether the server has not answered since it was found to be gone."""
         self.given_up = False
@@ -106,7 +106,7 @@ class Breaker:
             return
         self.gone = self.given_up = False
         self._wake_all()
-        if self._told and self._observer is not None:
+        if self._reported and self._observer is not None:
             self._observer.server_back(self._address, self._clock() - self._since)
 
     def failed(self, fault: CallTimedOut | CallUnreachable, call: object) -> bool:
@@ -127,7 +127,7 @@ class Breaker:
                 # one call alone may be what breaks its connection
                 if self._silent < SILENT_IN_A_ROW or len(self._silent_calls) < 2:
                     return False
-            self.gone, self._told, self._since, self._probes = True, False, now, 0
+            self.gone, self._reported, self._since, self._probes = True, False, now, 0
         self._fault = fault
         if self.given_up:
             return False
@@ -140,8 +140,8 @@ class Breaker:
             asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
             pause = max(backed_off(self._probes, self._base, self._cap, self._draw), min(asked or 0.0, self._cap))
             self._next_probe = min(now + pause, self._since + self._outage)  # the last one when the outage has lasted too long
-        if probed and not self._told and self._observer is not None:
-            self._told = True
+        if probed and not self._reported and self._observer is not None:
+            self._reported = True
             self._observer.server_gone(self._address, self._outage)
         return absent
 

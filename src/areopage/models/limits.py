@@ -88,7 +88,7 @@ class Pacer:
         stated = {"requests": requests_per_minute, "tokens": tokens_per_minute}
         self._whole = {kind: limit / 60.0 for kind, limit in stated.items() if limit is not None}
         self._stated = {kind: _Rate(limit / 60.0) for kind, limit in stated.items() if limit is not None}
-        self._told: dict[str, tuple[_Rate, float]] = {}
+        self._announced: dict[str, tuple[_Rate, float]] = {}
         self._guard = threading.Lock()
 
     def reserve(self, tokens: float, now: float) -> float:
@@ -97,12 +97,12 @@ class Pacer:
         Returns:
             When the call may begin, at least `now`.
         """
-        if not self._stated and not self._told:
+        if not self._stated and not self._announced:
             return now
         units = {"requests": 1.0, "tokens": tokens}
         with self._guard:
-            self._told = {kind: (line, until) for kind, (line, until) in self._told.items() if until > now}
-            lines = [*self._stated.items(), *((kind, line) for kind, (line, _) in self._told.items())]
+            self._announced = {kind: (line, until) for kind, (line, until) in self._announced.items() if until > now}
+            lines = [*self._stated.items(), *((kind, line) for kind, (line, _) in self._announced.items())]
             begins = max([now, *(line.free_at for _, line in lines)])
             for kind, line in lines:
                 line.take(units[kind], begins)
@@ -117,7 +117,7 @@ class Pacer:
     def correct(self, difference: float) -> None:
         """Count tokens that a call used beyond those it had reserved; fewer where negative."""
         with self._guard:
-            lines = [self._stated.get("tokens"), *(line for kind, (line, _) in self._told.items() if kind == "tokens")]
+            lines = [self._stated.get("tokens"), *(line for kind, (line, _) in self._announced.items() if kind == "tokens")]
             for line in lines:
                 if line is not None:
                     line.free_at += difference / line.per_second
@@ -129,14 +129,14 @@ class Pacer:
         seconds = min(allowance.seconds, LONGEST_HOLD)
         with self._guard:
             if allowance.left >= little or seconds <= 0:
-                self._told.pop(allowance.kind, None)
+                self._announced.pop(allowance.kind, None)
                 return
-            line, _ = self._told.get(allowance.kind, (_Rate(1.0), 0.0))
+            line, _ = self._announced.get(allowance.kind, (_Rate(1.0), 0.0))
             if allowance.left < 1:
                 line.free_at = max(line.free_at, now + seconds)
             line.per_second = max(allowance.left, 1.0) / seconds
             line.free_at = min(max(line.free_at, now), now + LONGEST_HOLD)
-            self._told[allowance.kind] = (line, now + seconds)
+            self._announced[allowance.kind] = (line, now + seconds)
 
 
 class Limiter:

@@ -13,7 +13,7 @@ from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError
 from areopage.models.error_bodies import CONTENT_FILTER, TOO_LONG_CODES
 from areopage.models.json_chat import PROBE, ChatModel
 from areopage.models.known_providers import SchemaMode
-from areopage.models.openai_replies import ChatReply, completion_of
+from areopage.models.openai_replies import OpenAIReply, completion_of
 from areopage.models.port import FILTERED, SERVER, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.servers import ListedModel, ModelServer
 from areopage.models.untaken import renamed
@@ -71,11 +71,11 @@ class _Props(msgspec.Struct):
     total_slots: Annotated[int, msgspec.Meta(ge=1, le=MOST_SLOTS)] | None = None
 
 
-class OpenAIModel(ChatModel[ChatReply]):
+class OpenAIModel(ChatModel[OpenAIReply]):
     """One model of one server of the OpenAI protocol, as a `LanguageModel`."""
 
     path = "/chat/completions"
-    reply_type = ChatReply
+    reply_type = OpenAIReply
     schema_signs = ("response_format", "schema", "json", "guided", "grammar", "format")
 
     _context_length: int | None = None
@@ -154,7 +154,7 @@ class OpenAIModel(ChatModel[ChatReply]):
             raise PromptTooLong(str(fault), status=fault.status) from fault
         raise fault
 
-    def _completion(self, reply: ChatReply, seconds: float) -> Completion:
+    def _completion(self, reply: OpenAIReply, seconds: float) -> Completion:
         if reply.error:
             raise self._fault_in(reply.error)
         choice = next(filter(None, reply.choices or ()), None)

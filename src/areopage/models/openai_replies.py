@@ -59,7 +59,7 @@ class ChatUsage(msgspec.Struct):
     cost: Any = None
 
 
-class ChatReply(msgspec.Struct):
+class OpenAIReply(msgspec.Struct):
     """A whole answer; `provider` is who answered behind a gateway.
 
     The last two are what a filter of the prompt says in place of a choice: Azure's by category, and Gemini's.
@@ -73,7 +73,7 @@ class ChatReply(msgspec.Struct):
     prompt_feedback: Any = msgspec.field(name="promptFeedback", default=None)
 
 
-def completion_of(reply: ChatReply, choice: ChatChoice | None, seconds: float) -> Completion:
+def completion_of(reply: OpenAIReply, choice: ChatChoice | None, seconds: float) -> Completion:
     """What an answer without an error says.
 
     Raises:
@@ -111,7 +111,7 @@ def completion_of(reply: ChatReply, choice: ChatChoice | None, seconds: float) -
     )
 
 
-def prompt_filters(reply: ChatReply) -> tuple[str, ...] | None:
+def prompt_filters(reply: OpenAIReply) -> tuple[str, ...] | None:
     """The categories for which a filter stopped the prompt; None where the reply names no filter that did."""
     results = reply.prompt_filter_results if isinstance(reply.prompt_filter_results, list) else []
     categories = [filtered_names(result.get("content_filter_results")) for result in results if isinstance(result, dict)]

@@ -169,7 +169,7 @@ class _AlternativeToken(Struct):
     logprob: float
 
 
-class _Token(_AlternativeToken):
+class _StatedToken(_AlternativeToken):
     top_logprobs: tuple[_AlternativeToken, ...] | None = None
     bytes: tuple[int, ...] | None = None
 
@@ -182,7 +182,7 @@ def read_logprobs(tokens: object) -> tuple[TokenLogprob, ...] | None:
     if not tokens:
         return None
     try:
-        stated = msgspec.convert(tokens, list[_Token])
+        stated = msgspec.convert(tokens, list[_StatedToken])
     except msgspec.ValidationError:
         return None
     logprobs: list[TokenLogprob] = []

@@ -14,25 +14,25 @@ from typing import Literal
 
 from msgspec import Struct
 
-Kind = Literal["requests", "tokens"]
+LimitKind = Literal["requests", "tokens"]
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s|m|h|d)")
 _DURATION = re.compile(f"(?:{_PART.pattern})+")
 _NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
-_OPENAI: tuple[Kind, ...] = ("requests", "tokens")
-_ANTHROPIC: dict[str, Kind] = {
+_OPENAI: tuple[LimitKind, ...] = ("requests", "tokens")
+_ANTHROPIC: dict[str, LimitKind] = {
     "requests": "requests",
     "tokens": "tokens",
     "input-tokens": "tokens",
     "output-tokens": "tokens",
 }
-_PATTERNS: list[tuple[Kind, str]] = [
+_PATTERNS: list[tuple[LimitKind, str]] = [
     *((kind, f"x-ratelimit-{{}}-{kind}") for kind in _OPENAI),
     *((kind, f"anthropic-ratelimit-{name}-{{}}") for name, kind in _ANTHROPIC.items()),
 ]
 _NAMES = [(kind, name.format("remaining"), name.format("reset"), name.format("limit")) for kind, name in _PATTERNS]
-_BY_MINUTE: list[tuple[Kind, str, str]] = [
+_BY_MINUTE: list[tuple[LimitKind, str, str]] = [
     ("requests", "x-ratelimit-remaining-req-minute", "x-ratelimit-limit-req-minute"),
     ("tokens", "x-ratelimit-remaining-tokens-minute", "x-ratelimit-limit-tokens-minute"),
 ]
@@ -50,7 +50,7 @@ class Allowance(Struct, frozen=True, kw_only=True):
         limit: how many there are then, None where the server does not tell.
     """
 
-    kind: Kind
+    kind: LimitKind
     left: float
     seconds: float
     limit: float | None = None
@@ -58,14 +58,14 @@ class Allowance(Struct, frozen=True, kw_only=True):
 
 def allowances(headers: Mapping[str, str], now: datetime) -> tuple[Allowance, ...]:
     """What an answer says is left, the scarcest of each kind."""
-    limits: list[tuple[Kind, str, str, str]] = []
+    limits: list[tuple[LimitKind, str, str, str]] = []
     for kind, remaining, reset, limit in _NAMES:
         if (left_text := headers.get(remaining)) and (moment := headers.get(reset)):
             limits.append((kind, left_text, moment, headers.get(limit, "")))
     for kind, remaining, limit in _BY_MINUTE if not limits else ():
         if left_text := headers.get(remaining):
             limits.append((kind, left_text, _MINUTE, headers.get(limit, "")))
-    scarcest: dict[Kind, Allowance] = {}
+    scarcest: dict[LimitKind, Allowance] = {}
     for kind, remaining, reset, limit in limits:
         left, seconds = _number(remaining), _until(reset, now)
         if left is None or seconds is None:

@@ -64,14 +64,14 @@ class RecordedLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise ValueError("it names no call: write case_id or prompt")
 
 
-class Origin(NamedTuple):
+class RecordedOrigin(NamedTuple):
     """The model whose answers are recorded, and why it is unfit to judge; "" where the recording does not say."""
 
     model: str = ""
     unfit: str = ""
 
 
-class _Key(NamedTuple):
+class _LineKey(NamedTuple):
     case_id: str | None
     prompt: str | None
     asked: str | None
@@ -84,7 +84,7 @@ class _Key(NamedTuple):
 class Recording(Struct, frozen=True, kw_only=True):
     """A file's lines by what they answer; `duplicates` counts lines that say the same as an earlier one and are not used."""
 
-    lines: dict[_Key, RecordedLine]
+    lines: dict[_LineKey, RecordedLine]
     duplicates: int
     digest: str
 
@@ -108,13 +108,13 @@ class Recording(Struct, frozen=True, kw_only=True):
                 last_of[key.asked] = max(last_of.get(key.asked, 0), key.pass_index)
         return {judge: last for judge, last in last_of.items() if judge not in unbounded}
 
-    def origins(self) -> dict[str, Origin]:
+    def origins(self) -> dict[str, RecordedOrigin]:
         """Whose answers each judge that is named repeats; under "" those that any other judge repeats."""
-        origins: dict[str, Origin] = {}
+        origins: dict[str, RecordedOrigin] = {}
         for asked in dict.fromkeys(["", *(key.asked or "" for key in self.lines)]):
             lines = [line for key, line in self.lines.items() if key.asked in (asked, None)]
             models, reasons = ({recorded.model for recorded in lines} - {""}, {recorded.unfit for recorded in lines} - {""})
-            origins[asked] = Origin(", ".join(sorted(models)), "; ".join(sorted(reasons)))
+            origins[asked] = RecordedOrigin(", ".join(sorted(models)), "; ".join(sorted(reasons)))
         return origins
 
     def find(
@@ -124,7 +124,7 @@ class Recording(Struct, frozen=True, kw_only=True):
         response = None if case.response is None else case.response.strip()
         prompt = case.prompt_text.strip()
         keys = [
-            _Key(case_id, text, *others)
+            _LineKey(case_id, text, *others)
             for (case_id, text), *others in product(
                 [(case.id, prompt), (case.id, None), (None, prompt)],
                 (asked, None),
@@ -163,7 +163,7 @@ def read_recording(path: Path) -> Recording:
     except OSError as error:
         raise ModelError(f"{path}: the recording cannot be read ({error.strerror}): name a JSON Lines file") from error
     decoder = msgspec.json.Decoder(RecordedLine)
-    lines: dict[_Key, RecordedLine] = {}
+    lines: dict[_LineKey, RecordedLine] = {}
     duplicates = 0
     for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not raw.strip():
@@ -173,7 +173,7 @@ def read_recording(path: Path) -> Recording:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ModelError(f"{path}:{number}: not a line of a recording: {error}") from error
         prompt, response = (None if text is None else text.strip() for text in (line.prompt, line.response))
-        key = _Key(line.case_id, prompt, line.asked, line.criterion, line.pass_index, line.turn, response)
+        key = _LineKey(line.case_id, prompt, line.asked, line.criterion, line.pass_index, line.turn, response)
         duplicates += key in lines
         lines.setdefault(key, line)
     return Recording(lines=lines, duplicates=duplicates, digest=hashlib.sha256(content).hexdigest())

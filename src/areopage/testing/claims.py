@@ -16,7 +16,7 @@ _LISTS = ("criteria", "judges", "datasets")
 _ALIASES = {"criterion": "criteria", "judge": "judges", "dataset": "datasets"}
 
 
-class Claim(Struct, frozen=True, kw_only=True):
+class SampleClaim(Struct, frozen=True, kw_only=True):
     """A claim on a sample of answers.
 
     Args:
@@ -51,7 +51,9 @@ class Claim(Struct, frozen=True, kw_only=True):
         return 1.0 - (1.0 - self.confidence) / 2.0 if both else self.confidence
 
 
-def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str, judges: Sequence[str], folder: Path) -> Claim:
+def claim_of(
+    positional: Sequence[Any], named: Mapping[str, Any], *, suite: str, judges: Sequence[str], folder: Path
+) -> SampleClaim:
     """Read the marker of a test.
 
     Args:
@@ -64,8 +66,8 @@ def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str,
         UserError: a keyword is not known, or its value means nothing.
     """
     keywords = {_ALIASES.get(name, name): value for name, value in named.items()}
-    if unknown := sorted(set(keywords) - set(Claim.__struct_fields__)):
-        raise UserError(f"the marker areopage has no {name_list(unknown)}: use {name_list(Claim.__struct_fields__, 20)}")
+    if unknown := sorted(set(keywords) - set(SampleClaim.__struct_fields__)):
+        raise UserError(f"the marker areopage has no {name_list(unknown)}: use {name_list(SampleClaim.__struct_fields__, 20)}")
     lists = {name: _several(name, keywords.get(name)) for name in _LISTS}
     undecided, baseline, passes = keywords.get("undecided"), keywords.get("baseline", False), keywords.get("passes")
     at_least, confidence = keywords.get("at_least"), keywords.get("confidence", CONFIDENCE)
@@ -81,7 +83,7 @@ def claim_of(positional: Sequence[Any], named: Mapping[str, Any], *, suite: str,
         raise UserError(f"confidence={confidence!r:.40}: give a number from 0.5 to under 1, such as 0.95")
     if undecided is not None and undecided not in get_args(WhenUndecided):
         raise UserError(f"undecided={undecided!r}: use {name_list(get_args(WhenUndecided))}")
-    claim = Claim(
+    claim = SampleClaim(
         suite=str(keywords.get("suite") or suite),
         criteria=(*map(str, positional), *lists["criteria"]),
         judges=lists["judges"] or tuple(judges),

@@ -13,7 +13,7 @@ SHOWN_CASES = 5
 LONGEST = 200
 
 
-class Decision(Struct, frozen=True, kw_only=True):
+class ClaimDecision(Struct, frozen=True, kw_only=True):
     """What is decided about a claim.
 
     Args:
@@ -33,18 +33,18 @@ class Decision(Struct, frozen=True, kw_only=True):
         return "\n".join(self.lines)
 
 
-def together(decisions: list[Decision]) -> Decision:
+def together(decisions: list[ClaimDecision]) -> ClaimDecision:
     """Several decisions on one run as one: a failure fails, and all must pass for a pass."""
     order: tuple[ShareVerdict, ...] = ("fail", "undecided", "pass")
     ranked = sorted(decisions, key=lambda decision: order.index(decision.verdict))
     shares = {name: share for decision in decisions for name, share in decision.shares.items()}
     lines = tuple(line for decision in ranked for line in decision.lines)
-    return Decision(verdict=ranked[0].verdict, lines=lines, run=ranked[0].run, shares=shares)
+    return ClaimDecision(verdict=ranked[0].verdict, lines=lines, run=ranked[0].run, shares=shares)
 
 
 def decide_share(
     view: RunView, at_least: float, confidence: float, *, unanswered: int = 0, disputed_count: bool = True
-) -> Decision:
+) -> ClaimDecision:
     """Whether enough answers pass each criterion.
 
     Args:
@@ -62,7 +62,9 @@ def decide_share(
                 lines += _examples(view, id) if verdict == "fail" else []
     verdicts = {share.verdict for share in decided.values()} or {"undecided"}
     whole: ShareVerdict = "fail" if "fail" in verdicts else "undecided" if "undecided" in verdicts else "pass"
-    return Decision(verdict=whole, lines=tuple(lines) or ("no criterion applies to any answer",), run=view.run.id, shares=decided)
+    return ClaimDecision(
+        verdict=whole, lines=tuple(lines) or ("no criterion applies to any answer",), run=view.run.id, shares=decided
+    )
 
 
 def _counts(view: RunView, unanswered: int, disputed_count: bool) -> dict[str, Passes]:

@@ -18,15 +18,15 @@ from areopage.extensions import required
 from areopage.ledger import Ledger, Run, make_folder
 from areopage.report import replacing
 from areopage.suites import Suite, load_suite
-from areopage.testing.claims import Claim
-from areopage.testing.decisions import Decision, decide_share, together
-from areopage.testing.samples import Sample, cases_of, sample_lines
+from areopage.testing.claims import SampleClaim
+from areopage.testing.decisions import ClaimDecision, decide_share, together
+from areopage.testing.samples import AnswerSample, cases_of, sample_lines
 
 BASELINES, SAMPLES, RUNS = "baselines.json", "samples", "runs"
 _LONGEST_NAME = 60
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class RunsFolder(Struct, frozen=True, kw_only=True):
     """Where the runs of tests are: their folder holds the ledger, unless `areopage.yml` or AREOPAGE_LEDGER names one."""
 
     folder: Path
@@ -80,12 +80,12 @@ class Place(Struct, frozen=True, kw_only=True):
                 path.write_text(json.dumps(kept, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def sample_of(claim: Claim) -> Sample:
+def sample_of(claim: SampleClaim) -> AnswerSample:
     """An empty sample with the cases of a claim; they are read when they are asked for."""
-    return Sample(lambda: cases_of(_suite_of(claim), claim.datasets, claim.language))
+    return AnswerSample(lambda: cases_of(_suite_of(claim), claim.datasets, claim.language))
 
 
-def decide(claim: Claim, sample: Sample, test: str, place: Place, *, keep: bool = False) -> Decision:
+def decide(claim: SampleClaim, sample: AnswerSample, test: str, place: RunsFolder, *, keep: bool = False) -> ClaimDecision:
     """Judge the answers of a test and decide on its claim; what the ledger holds is not asked again.
 
     Args:
@@ -99,13 +99,13 @@ def decide(claim: Claim, sample: Sample, test: str, place: Place, *, keep: bool 
         why = "no answer was given: call areopage_sample.ask(target) or .add(prompt, response)"
         if sample.unanswered:
             why = f"each of {len(sample.unanswered)} answers is empty: nothing can be judged"
-        return Decision(verdict="fail" if not sample.unanswered else "undecided", lines=(why,))
+        return ClaimDecision(verdict="fail" if not sample.unanswered else "undecided", lines=(why,))
     with place.ledger() as ledger:
         try:
             view = _judged(claim, sample.answered, test, place, ledger)
         except (ServerDown, BudgetSpent) as fault:
-            return Decision(verdict="undecided", lines=(f"the judges could not be asked: {' '.join(str(fault).split())}",))
-        decisions: list[Decision] = []
+            return ClaimDecision(verdict="undecided", lines=(f"the judges could not be asked: {' '.join(str(fault).split())}",))
+        decisions: list[ClaimDecision] = []
         if claim.at_least is not None:
             decisions.append(decide_share(view, claim.at_least, claim.own_confidence, unanswered=len(sample.unanswered)))
         if claim.baseline and not keep:
@@ -115,14 +115,14 @@ def decide(claim: Claim, sample: Sample, test: str, place: Place, *, keep: bool 
                     baseline = ledger.run(kept_run)
             decisions.append(required("claims", "regression", "a baseline")(ledger, baseline, view.run, claim.own_confidence))
     if claim.baseline and keep:
-        kept = Decision(verdict="pass", lines=(f"kept as the baseline: run {view.run.id}",), run=view.run.id)
+        kept = ClaimDecision(verdict="pass", lines=(f"kept as the baseline: run {view.run.id}",), run=view.run.id)
         if not any(decision.verdict == "fail" for decision in decisions):
             place.keep(test, view.run.id)
             decisions.append(kept)
     return together(decisions)
 
 
-def decide_answer(claim: Claim, case: Case, test: str, place: Place) -> Decision:
+def decide_answer(claim: SampleClaim, case: Case, test: str, place: RunsFolder) -> ClaimDecision:
     """Judge one answer: it fails if it fails a criterion and no judge says otherwise.
 
     Raises:
@@ -132,11 +132,11 @@ def decide_answer(claim: Claim, case: Case, test: str, place: Place) -> Decision
         try:
             view = _judged(claim, [case], test, place, ledger)
         except (ServerDown, BudgetSpent) as fault:
-            return Decision(verdict="undecided", lines=(f"the judges could not be asked: {' '.join(str(fault).split())}",))
+            return ClaimDecision(verdict="undecided", lines=(f"the judges could not be asked: {' '.join(str(fault).split())}",))
         return decide_share(view, 1.0, claim.confidence, disputed_count=False)
 
 
-def _judged(claim: Claim, answered: Sequence[Case], test: str, place: Place, ledger: Ledger) -> RunView:
+def _judged(claim: SampleClaim, answered: Sequence[Case], test: str, place: RunsFolder, ledger: Ledger) -> RunView:
     """The run of a sample. Its dataset stays beside the ledger, so that the run can be looked at and judged again."""
     make_folder(place.folder / SAMPLES)
     plain = re.sub(r"[^A-Za-z0-9]+", "-", test).strip("-")[-_LONGEST_NAME:]
@@ -155,5 +155,5 @@ def _judged(claim: Claim, answered: Sequence[Case], test: str, place: Place, led
     return run_benchmark(_suite_of(claim), options, ledger=ledger, out=place.folder / RUNS)
 
 
-def _suite_of(claim: Claim) -> Suite:
+def _suite_of(claim: SampleClaim) -> Suite:
     return load_suite(claim.suite).with_shared(find_config().shared)

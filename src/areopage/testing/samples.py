@@ -14,16 +14,16 @@ from areopage.errors import UserError
 from areopage.monitor import Documents, Prompt, case_of
 from areopage.suites import Suite, choose_language
 
-Reply = str | tuple[str, Documents]
+TargetReply = str | tuple[str, Documents]
 """What a target returns: its answer, or its answer with the documents that it rests on."""
 
-Target = Callable[[str], Reply | Awaitable[Reply]]
+AnswerFunction = Callable[[str], TargetReply | Awaitable[TargetReply]]
 """From a prompt to an answer."""
 
 _AT_ONCE = 8
 
 
-class Sample:
+class AnswerSample:
     """Cases, and the answers to them in the order in which they came."""
 
     def __init__(self, cases: Callable[[], Sequence[Case]]) -> None:
@@ -48,7 +48,7 @@ class Sample:
             self._cases = tuple(structs.replace(case, response=None) for case in self._read())
         return self._cases
 
-    def ask(self, target: Target, *, repeats: int = 1) -> None:
+    def ask(self, target: AnswerFunction, *, repeats: int = 1) -> None:
         """Put each case to a target and keep its answers; what it raises ends the test.
 
         Args:
@@ -64,11 +64,11 @@ class Sample:
         for case in self._repeated(repeats):
             self._keep(case, target(case.prompt_text))
 
-    async def ask_async(self, target: Callable[[str], Awaitable[Reply]], *, repeats: int = 1) -> None:
+    async def ask_async(self, target: Callable[[str], Awaitable[TargetReply]], *, repeats: int = 1) -> None:
         """As `ask`, in the event loop that runs."""
         room = asyncio.Semaphore(_AT_ONCE)
 
-        async def asked(case: Case) -> Reply:
+        async def asked(case: Case) -> TargetReply:
             async with room:
                 return await target(case.prompt_text)
 
