@@ -1,6 +1,6 @@
 """A language model as a judge, with one repair call for unreadable answers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -49,27 +49,26 @@ class ModelJudge:
             digest=status.digest, context_length=status.context_length, slots=status.slots, unfit=status.unfit, kind="model"
         )
 
-    async def judge(self, call: PlannedCall, context: CallContext) -> CallResult:
+    async def judge(self, call: PlannedCall, context: CallContext, first: Completion | None = None) -> CallResult:
         """Call the model, and call it once more if the answer is unreadable.
+
+        Args:
+            first: an answer that came by another way, in place of the first call.
 
         Raises:
             CallUnreachable: nothing listens at the model's address any more.
             CallRejected: the server rejects the key or does not have the model (401, 403, 404): no call can succeed.
         """
-        return await self.read(call, context, None)
+        request = _JudgeRequest.of(call, context)
+        result = await self._asked(call, request, first)
+        return msgspec.structs.replace(result, steps=(*result.steps, *request.signs)) if request.signs else result
 
     def request(self, call: PlannedCall, context: CallContext) -> tuple[tuple[Message, ...], Schema | None]:
         """The messages of a call, and the schema that its answer must fit."""
         request = _JudgeRequest.of(call, context)
         return request.messages, request.schema
 
-    async def read(self, call: PlannedCall, context: CallContext, first: Completion | None) -> CallResult:
-        """Read an answer that came by another way, None: the model's; the model is called once more if it is unreadable."""
-        request = _JudgeRequest.of(call, context)
-        judged = await self._judged(call, request, first)
-        return msgspec.structs.replace(judged, steps=(*judged.steps, *request.signs)) if request.signs else judged
-
-    async def _judged(self, call: PlannedCall, request: "_JudgeRequest", first: Completion | None) -> CallResult:
+    async def _asked(self, call: PlannedCall, request: "_JudgeRequest", first: Completion | None) -> CallResult:
         try:
             first = first or await self._generate(request.messages, call, request.schema)
         except PromptTooLong as fault:
@@ -78,18 +77,13 @@ class ModelJudge:
             return call.without_answer(_failure(fault))
         reading = _read(first, call, request)
         if not reading.unread or first.prompt_cut:
-            return _judged(reading, call.judge.price, first)
-        shown_back = Message("assistant", defused(first.text[:MAX_SHOWN_BACK]))
-        names = dict(zip((criterion.id for criterion in call.criteria), short_names(call.criteria), strict=True))
-        several = len(call.criteria) > 1
-        reasons = (f"{names[key]} ({reason})" if several else reason for key, reason in reading.unread.items())
-        request_again = _REPAIR_REQUEST.get(call.criteria[0].language, _REPAIR_REQUEST["en"])
-        repair = Message("user", defused(request_again.replace("{reason}", "; ".join(reasons))))
+            return _result(reading, call.judge.price, first)
         try:
-            second = await self._generate((*request.messages, shown_back, repair), call, request.schema)
+            messages = (*request.messages, *_repair_messages(call, first.text, reading.unread))
+            second = await self._generate(messages, call, request.schema)
         except (CallError, BudgetSpent) as fault:
-            return _judged(_unrepaired(reading, fault), call.judge.price, first)
-        return _judged(reading.completed_by(_read(second, call, request)), call.judge.price, first, second)
+            return _result(_unrepaired(reading, fault), call.judge.price, first)
+        return _result(reading.completed_by(_read(second, call, request)), call.judge.price, first, second)
 
     async def _generate(self, messages: Sequence[Message], call: PlannedCall, schema: Schema | None) -> Completion:
         """Ask once; without log-probabilities where the server refuses them."""
@@ -110,12 +104,7 @@ class ModelJudge:
 
 
 class _JudgeRequest(Struct, frozen=True, kw_only=True):
-    """What is asked about a case, and what is known of its texts.
-
-    Args:
-        material: see `material_of`.
-        signs: see `signs_of`.
-    """
+    """What is asked about a case, with `material_of` it and `signs_of` it."""
 
     messages: tuple[Message, ...]
     schema: Schema | None
@@ -141,6 +130,14 @@ def _read(completion: Completion, call: PlannedCall, request: _JudgeRequest) -> 
         return Reading(outcomes={criterion.id: cut for criterion in call.criteria}, steps=(PROMPT_CUT,))
     reading = read_answer(completion.text, completion.finish_reason, call.criteria, request.material)
     return with_expected_scores(reading, completion, call.criteria) if call.judge.method == "expected" else reading
+
+
+def _repair_messages(call: PlannedCall, answer: str, unread: Mapping[str, str]) -> tuple[Message, Message]:
+    """The unreadable answer, and what is asked of the model about it."""
+    names = dict(zip((criterion.id for criterion in call.criteria), short_names(call.criteria), strict=True))
+    reasons = (f"{names[key]} ({reason})" if len(names) > 1 else reason for key, reason in unread.items())
+    request = _REPAIR_REQUEST.get(call.criteria[0].language, _REPAIR_REQUEST["en"]).replace("{reason}", "; ".join(reasons))
+    return Message("assistant", defused(answer[:MAX_SHOWN_BACK])), Message("user", defused(request))
 
 
 def _failure(fault: CallError) -> Outcome:
@@ -177,7 +174,7 @@ def _unrepaired(reading: Reading, fault: CallError | BudgetSpent) -> Reading:
     )
 
 
-def _judged(reading: Reading, price: Price | None, first: Completion, second: Completion | None = None) -> CallResult:
+def _result(reading: Reading, price: Price | None, first: Completion, second: Completion | None = None) -> CallResult:
     last, answers, cost = second or first, (first,) if second is None else (first, second), None
     if price is not None and any(answer.cost is not None or answer.billed_tokens is not None for answer in answers):
         cost = sum(price.of_completion(answer) for answer in answers)  # a provider says more than their tokens

@@ -94,26 +94,13 @@ class Connections:
         async with self._answer("GET", path, total) as response:
             if response.status != HTTPStatus.OK:
                 return await self._reply(response)
-            size = 0
-            async for chunk in response.content.iter_any():
-                size += len(chunk)
-                if size > limit:
-                    response.close()
-                    return HttpReply(response.status, response.headers, None)
-                file.write(chunk)
-            return HttpReply(response.status, response.headers, b"")
+            is_whole = await _copied(response, file, limit)
+            return HttpReply(response.status, response.headers, b"" if is_whole else None)
 
     async def _reply(self, response: aiohttp.ClientResponse) -> HttpReply:
-        """The answer with its whole content, unpacked; None in its place where it is too large."""
-        chunks: list[bytes] = []
-        size = 0
-        async for chunk in response.content.iter_any():
-            size += len(chunk)
-            if size > self._largest:
-                response.close()
-                return HttpReply(response.status, response.headers, None)
-            chunks.append(chunk)
-        return HttpReply(response.status, response.headers, b"".join(chunks))
+        content = BytesIO()
+        is_whole = await _copied(response, content, self._largest)
+        return HttpReply(response.status, response.headers, content.getvalue() if is_whole else None)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -144,6 +131,18 @@ class Connections:
             raise _unconnected(where, error) from error
         except aiohttp.ClientError as error:
             raise CallUnreachable(f"{where}: the connection broke ({_reason(error)})", silent=True) from error
+
+
+async def _copied(response: aiohttp.ClientResponse, file: BinaryIO, limit: int) -> bool:
+    """Write the content of an answer, unpacked, into a file; False where it is too large."""
+    size = 0
+    async for chunk in response.content.iter_any():
+        size += len(chunk)
+        if size > limit:
+            response.close()
+            return False
+        file.write(chunk)
+    return True
 
 
 def _proxy_fault(proxy: str, error: aiohttp.ClientProxyConnectionError | aiohttp.ClientHttpProxyError) -> CallError:

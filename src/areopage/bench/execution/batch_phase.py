@@ -344,7 +344,7 @@ class BatchPhase:
             first = self._service.completion(line, messages, call.options)
         except CallError:
             return None
-        judged = await self._model.read(call, self._asked, first)
+        judged = await self._model.judge(call, self._asked, first)
         judgment = msgspec.structs.replace(judged, steps=(IN_BATCH, *judged.steps)).judgment(call, self._context.run_id)
         price = call.judge.price
         if price is None or judgment.cost is None:
