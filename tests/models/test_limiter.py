@@ -164,7 +164,7 @@ def test_a_call_that_waits_for_another_try_takes_no_place_among_the_open_ones() 
     made: list[str] = []
 
     async def run() -> None:
-        calls = Calls(limiter=Limiter(at_once=1), base=8.0, draw=lambda: 0.0)
+        calls = Calls(limiter=Limiter(at_once=1), draw=lambda: 0.0)
         failed = False
 
         async def fails_once() -> None:

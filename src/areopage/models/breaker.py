@@ -15,6 +15,8 @@ from areopage.errors import CallTimedOut, CallUnreachable
 
 SILENT_IN_A_ROW = 5
 """So many calls without an answer, of two or more callers, mean that the server is gone."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+"""The limits of the first back-off and of any, in seconds."""
 LONGEST_DOUBLING = 30
 
 
@@ -28,9 +30,9 @@ class OutageObserver(Protocol):
         """Report that a server answers again, after so many seconds."""
 
 
-def backed_off(faults: int, base: float, cap: float, draw: Callable[[], float]) -> float:
+def backed_off(faults: int, draw: Callable[[], float]) -> float:
     """Full jitter: anything up to a limit that doubles from fault to fault; never 0, or a loop would spin."""
-    return min(cap, base * 2.0 ** min(faults - 1, LONGEST_DOUBLING)) * (1.0 - draw())
+    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(faults - 1, LONGEST_DOUBLING)) * (1.0 - draw())
 
 
 class Breaker:
@@ -42,8 +44,6 @@ class Breaker:
         outage: float = 0.0,
         observer: OutageObserver | None = None,
         *,
-        base: float = 0.5,
-        cap: float = 30.0,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         draw: Callable[[], float] = random.random,
@@ -54,12 +54,10 @@ class Breaker:
             address: of the server, as it is shown to the user.
             outage: seconds after which a server that is gone is given up; 0: no call waits for it.
             observer: is told once of each outage, and of its end.
-            base: the longest first pause before a probe in seconds; it doubles from probe to probe.
-            cap: the longest pause before a probe in seconds.
             clock, sleep, draw: see `areopage.models.retry.Calls`.
         """
         self._address, self._outage, self._observer = address, outage, observer
-        self._base, self._cap, self._clock, self._sleep, self._draw = base, cap, clock, sleep, draw
+        self._clock, self._sleep, self._draw = clock, sleep, draw
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: deque[tuple[object, asyncio.Future[None]]] = deque()
         self._prober: object = None
@@ -138,7 +136,7 @@ class Breaker:
         if probed or not self._probes:
             self._probes += 1
             asked = fault.retry_after if isinstance(fault, CallUnreachable) else None
-            pause = max(backed_off(self._probes, self._base, self._cap, self._draw), min(asked or 0.0, self._cap))
+            pause = max(backed_off(self._probes, self._draw), min(asked or 0.0, LONGEST_PAUSE))
             self._next_probe = min(now + pause, self._since + self._outage)  # the last one when the outage has lasted too long
         if probed and not self._reported and self._observer is not None:
             self._reported = True

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from areopage.cases import Case
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
-from areopage.models.breaker import Breaker, backed_off
+from areopage.models.breaker import FIRST_PAUSE, Breaker, backed_off
 from areopage.models.limits import KEPT, Limiter, Pacer
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, LanguageModel, Message, ModelStatus, Options, Schema
 from areopage.models.rate_headers import Allowance
@@ -59,8 +59,6 @@ class Calls:
         outage: float = 10.0,
         breaker: Breaker | None = None,
         limiter: Limiter | None = None,
-        base: float = 0.5,
-        cap: float = 30.0,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         draw: Callable[[], float] = random.random,
@@ -73,17 +71,14 @@ class Calls:
             outage: seconds that calls wait for a server that is gone.
             breaker: says whether the server is there, in place of one for these calls alone; `outage` is then its own.
             limiter: bounds and spaces the calls, in place of one for these calls alone.
-            base: the longest first back-off in seconds; it doubles from fault to fault.
-            cap: the longest back-off in seconds.
             clock: seconds that only grow.
             sleep: waits for so many seconds.
             draw: a random number in [0, 1).
         """
         self._attempts, self._patience = attempts, patience
-        self._base, self._cap = base, cap
         self.clock, self._sleep, self._draw = clock, sleep, draw
         self._limiter = limiter or Limiter()
-        self._breaker = breaker or Breaker("", outage, base=base, cap=cap, clock=clock, sleep=sleep, draw=draw)
+        self._breaker = breaker or Breaker("", outage, clock=clock, sleep=sleep, draw=draw)
 
     @property
     def pacer(self) -> Pacer:
@@ -133,7 +128,7 @@ class Calls:
             if self._breaker.gone:
                 await self._breaker.wait(faults)
             while (shut := self._limiter.shut_until - self.clock()) > 0:
-                await self._sleep(shut + min(shut, self._base) * (1.0 - self._draw()))  # not all at the same moment
+                await self._sleep(shut + min(shut, FIRST_PAUSE) * (1.0 - self._draw()))  # not all at the same moment
             begins = self._limiter.pacer.reserve(tokens, now := self.clock())
             while (early := begins - now) > 0:
                 await self._sleep(early)
@@ -164,10 +159,10 @@ class Calls:
             left = end - now - (asked or 0.0)
             if faults.timed_out <= TIMEOUTS_BORNE and faults.failed < self._attempts and end > now and left >= 0:
                 if not asked:
-                    return min(backed_off(faults.failed or faults.seen, self._base, self._cap, self._draw), left)
+                    return min(backed_off(faults.failed or faults.seen, self._draw), left)
                 # A pause longer than this call may wait is not shared, so that it does not delay other calls.
                 self._limiter.shut_until = max(self._limiter.shut_until, now + asked)
-                return asked + min(asked, self._base, left) * (1.0 - self._draw())
+                return asked + min(asked, FIRST_PAUSE, left) * (1.0 - self._draw())
         if asked is not None and asked > self._patience:
             why = f"the server asks for a pause of {asked:,.0f} s, and a call waits {self._patience:g} s at most"
             raise CallUnreachable(f"{fault}: {why}", retry_after=asked) from fault
