@@ -12,7 +12,7 @@ from servers.gguf import gguf, text
 
 pytest.importorskip("gguf", reason='needs pip install "areopage[embedded]"')
 
-from areopage.embedded.header import Header, read_header
+from areopage.embedded.header import read_context_length
 
 CHAT: dict[str, object] = {
     "general.architecture": "llama",
@@ -32,9 +32,9 @@ def written(path: Path, content: bytes) -> Path:
 
 def test_a_chat_model_is_read(tmp_path: Path) -> None:
     path = written(tmp_path / "a.gguf", gguf(CHAT, tensors=3))
-    assert read_header(path) == Header(architecture="llama", context_length=8192)
+    assert read_context_length(path) == 8192
     silent = {name: value for name, value in CHAT.items() if name != "llama.context_length"}
-    assert read_header(written(path, gguf(silent))).context_length is None
+    assert read_context_length(written(path, gguf(silent))) is None
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_chat_model_is_read(tmp_path: Path) -> None:
 def test_a_file_that_cannot_chat_is_refused_with_the_reason(tmp_path: Path, content: bytes, message: str) -> None:
     path = written(tmp_path / "a.gguf", content)
     with pytest.raises(ModelError, match=message) as caught:
-        read_header(path)
+        read_context_length(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -74,6 +74,6 @@ def test_damage_anywhere_is_read_or_refused(tmp_path_factory: pytest.TempPathFac
     content = gguf(CHAT, 2)
     path = written(tmp_path_factory.getbasetemp() / "damaged.gguf", content[:place] + value + content[place + len(value) :])
     try:
-        read_header(path)
+        read_context_length(path)
     except ModelError as fault:
         assert "damaged.gguf" in str(fault)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from gguf import GGUFReader, GGUFValueType
-from msgspec import Struct
 
 from areopage.errors import ModelError
 
@@ -20,15 +19,8 @@ _LONGEST_TEXT = 1 << 20  # bytes; chat templates have some ten thousand
 _NO_WRITERS = ("bert", "nomic-bert", "nomic-bert-moe", "jina-bert-v2", "jina-bert-v3", "modern-bert", "gemma-embedding", "clip")
 
 
-class Header(Struct, frozen=True, kw_only=True):
-    """What the header says of a model; `context_length` is the number of tokens it was trained with, None where it is silent."""
-
-    architecture: str
-    context_length: int | None
-
-
-def read_header(path: Path) -> Header:
-    """Read the header of a model that is to chat."""
+def read_context_length(path: Path) -> int | None:
+    """The tokens that a model was trained with, None where its header is silent; a file that cannot chat is a ModelError."""
     values = _values(path)
     architecture, kind = str(values.get("general.architecture")), str(values.get("general.type", "model"))
     parts, length = values.get("split.count"), values.get(f"{architecture}.context_length")
@@ -39,7 +31,7 @@ def read_header(path: Path) -> Header:
         raise ModelError(f"{path} holds {what[:40]!r}, which writes no text: name a GGUF file of a chat model")
     if not values.get("tokenizer.chat_template"):
         raise ModelError(f"{path} has no chat template: name a GGUF file of a chat model (often called -instruct or -it)")
-    return Header(architecture=architecture, context_length=length if type(length) is int and length > 0 else None)
+    return length if type(length) is int and length > 0 else None
 
 
 def _values(path: Path) -> dict[str, Any]:

@@ -96,9 +96,9 @@ class EmbeddedModel:
         if not self._path.is_file():
             raise ModelMissing(f"{self.reference}: no such file: {self._path}")
         if self._trained is None:
-            from areopage.embedded.header import read_header
+            from areopage.embedded.header import read_context_length
 
-            self._trained = read_header(self._path).context_length
+            self._trained = read_context_length(self._path)
         return self._path
 
     def _answer(

@@ -137,13 +137,11 @@ class Panel(Struct, frozen=True, kw_only=True):
 
     # --- calls
 
-    def planned_calls(
-        self, cases: Sequence[JudgedCase], judges: Sequence[Judge] | None = None, passes_of: PassesOf = all_passes
-    ) -> Iterator[PlannedCall]:
+    def planned_calls(self, cases: Sequence[JudgedCase], judges: Sequence[Judge] | None = None) -> Iterator[PlannedCall]:
         """All calls for these cases, judge by judge."""
         shown = ShownCases(cases, self.personas)
         for judge in self.judges if judges is None else judges:
-            yield from self.call_plan(cases, judge, passes_of, shown=shown)
+            yield from self.call_plan(cases, judge, shown=shown)
 
     def call_plan(
         self,

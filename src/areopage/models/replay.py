@@ -82,10 +82,9 @@ class _LineKey(NamedTuple):
 
 
 class Recording(Struct, frozen=True, kw_only=True):
-    """A file's lines by what they answer; `duplicates` counts lines that say the same as an earlier one and are not used."""
+    """A file's lines by what they answer; the first of several that say the same."""
 
     lines: dict[_LineKey, RecordedLine]
-    duplicates: int
     digest: str
 
     def scopes(self) -> dict[str, tuple[str, ...]]:
@@ -164,7 +163,6 @@ def read_recording(path: Path) -> Recording:
         raise ModelError(f"{path}: the recording cannot be read ({error.strerror}): name a JSON Lines file") from error
     decoder = msgspec.json.Decoder(RecordedLine)
     lines: dict[_LineKey, RecordedLine] = {}
-    duplicates = 0
     for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not raw.strip():
             continue
@@ -174,9 +172,8 @@ def read_recording(path: Path) -> Recording:
             raise ModelError(f"{path}:{number}: not a line of a recording: {error}") from error
         prompt, response = (None if text is None else text.strip() for text in (line.prompt, line.response))
         key = _LineKey(line.case_id, prompt, line.asked, line.criterion, line.pass_index, line.turn, response)
-        duplicates += key in lines
         lines.setdefault(key, line)
-    return Recording(lines=lines, duplicates=duplicates, digest=hashlib.sha256(content).hexdigest())
+    return Recording(lines=lines, digest=hashlib.sha256(content).hexdigest())
 
 
 def open_model(reference: ModelReference, settings: ModelSettings) -> "ReplayModel":
