@@ -150,11 +150,11 @@ def rescore(judged: Iterable[AnswerJudgments], runs: Sequence[Run], change: Resc
         UserError: the variant leaves out a judge that no panel has, or all of one panel.
     """
     done = Rescored()
-    panels = _VariedPanels(runs, change, done.unreadable)
+    panels = _varied(runs, change, done.unreadable)
     for answer in judged:
-        if answer.run_id not in panels.pairs:
+        if answer.run_id not in panels:
             continue
-        panel, other = panels.pairs[answer.run_id]
+        panel, other = panels[answer.run_id]
         judgments = (
             [_read_again(judgment, panel, answer, done) for judgment in answer.judgments] if change.reparse else answer.judgments
         )
@@ -164,35 +164,34 @@ def rescore(judged: Iterable[AnswerJudgments], runs: Sequence[Run], change: Resc
     return done
 
 
-class _VariedPanels:
-    """The panels of runs with a variant applied.
+def _varied(runs: Sequence[Run], change: Rescoring, unreadable: dict[str, str]) -> dict[str, tuple[Panel, Panel]]:
+    """The panels of runs by id, each with the changes beside it.
 
-    An excluded judge, and each name that is weighed, must be in at least one panel.
+    A judge that is left out, and each name that is weighed, must be in at least one panel.
     """
-
-    def __init__(self, runs: Sequence[Run], change: Rescoring, unreadable: dict[str, str]) -> None:
-        self.pairs: dict[str, tuple[Panel, Panel]] = {}
-        panels: dict[str, Panel] = {}
-        for run in runs:
-            try:
-                panels[run.id] = Panel.of(run)
-            except StorageError as fault:
-                unreadable[run.id] = str(fault)
-        names = {judge.name for panel in panels.values() for judge in panel.judges}
-        for name in change.without_judges:
-            if name not in names:
-                raise UserError(f"no panel has a judge {name!r}: there are {name_list(sorted(names)) or 'none'}")
-        if change.weights is not None and panels:
-            every: LevelNames = {}
-            for panel in panels.values():
-                for place, level in panel.weights.names(panel.criteria).items():
-                    every.setdefault(place, {}).update(level)
-            _refuse_weights(change.weights, every)
-        for id, panel in panels.items():
-            left_out = tuple(name for name in change.without_judges if name in {judge.name for judge in panel.judges})
-            weights = change.weights and change.weights.only(panel.weights.names(panel.criteria))
-            variant = msgspec.structs.replace(change, without_judges=left_out, weights=weights)
-            self.pairs[id] = (panel, variant.applied_to(panel, panel.profile.quorum))
+    panels: dict[str, Panel] = {}
+    for run in runs:
+        try:
+            panels[run.id] = Panel.of(run)
+        except StorageError as fault:
+            unreadable[run.id] = str(fault)
+    names = {judge.name for panel in panels.values() for judge in panel.judges}
+    for name in change.without_judges:
+        if name not in names:
+            raise UserError(f"no panel has a judge {name!r}: there are {name_list(sorted(names)) or 'none'}")
+    if change.weights is not None and panels:
+        every: LevelNames = {}
+        for panel in panels.values():
+            for place, level in panel.weights.names(panel.criteria).items():
+                every.setdefault(place, {}).update(level)
+        _refuse_weights(change.weights, every)
+    pairs: dict[str, tuple[Panel, Panel]] = {}
+    for id, panel in panels.items():
+        left_out = tuple(name for name in change.without_judges if name in {judge.name for judge in panel.judges})
+        weights = change.weights and change.weights.only(panel.weights.names(panel.criteria))
+        variant = msgspec.structs.replace(change, without_judges=left_out, weights=weights)
+        pairs[id] = (panel, variant.applied_to(panel, panel.profile.quorum))
+    return pairs
 
 
 def _read_again(judgment: Judgment, panel: Panel, answer: AnswerJudgments, done: Rescored) -> Judgment:
