@@ -57,23 +57,23 @@ def test_tokens_that_a_call_used_beyond_its_estimate_delay_the_next_ones() -> No
 
 def test_what_is_left_is_spread_over_the_time_until_the_reset() -> None:
     pacer = Pacer()
-    pacer.told(Allowance(kind="requests", left=5, limit=100, seconds=10.0), now=0.0)
+    pacer.note(Allowance(kind="requests", left=5, limit=100, seconds=10.0), now=0.0)
     assert [pacer.reserve(0, 0.0) for _ in range(4)] == [0.0, 2.0, 4.0, 6.0]
-    pacer.told(Allowance(kind="requests", left=90, limit=100, seconds=1.0), now=6.0)
+    pacer.note(Allowance(kind="requests", left=90, limit=100, seconds=1.0), now=6.0)
     assert pacer.reserve(0, 6.0) == 6.0
 
 
 def test_where_nothing_is_left_calls_begin_at_the_reset_and_a_far_one_is_not_waited_for() -> None:
     pacer = Pacer()
-    pacer.told(Allowance(kind="tokens", left=0, limit=1000, seconds=7.0), now=0.0)
+    pacer.note(Allowance(kind="tokens", left=0, limit=1000, seconds=7.0), now=0.0)
     assert pacer.reserve(10, 0.0) == 7.0
-    pacer.told(Allowance(kind="tokens", left=0, limit=1000, seconds=86_400.0), now=20.0)
+    pacer.note(Allowance(kind="tokens", left=0, limit=1000, seconds=86_400.0), now=20.0)
     assert pacer.reserve(10, 20.0) == 20.0 + LONGEST_HOLD
 
 
 def test_after_the_reset_nothing_is_spaced() -> None:
     pacer = Pacer()
-    pacer.told(Allowance(kind="requests", left=1, seconds=10.0), now=0.0)
+    pacer.note(Allowance(kind="requests", left=1, seconds=10.0), now=0.0)
     assert [pacer.reserve(0, 11.0) for _ in range(3)] == [11.0] * 3
 
 
@@ -159,7 +159,7 @@ def test_headers_that_cannot_be_read_are_ignored_and_never_hold_calls_for_long(h
     pacer = Pacer()
     for allowance in allowances(headers, NOW + timedelta(seconds=ahead)):
         assert allowance.left >= 0 and allowance.seconds >= 0
-        pacer.told(allowance, 0.0)
+        pacer.note(allowance, 0.0)
     assert pacer.reserve(1.0, 0.0) <= LONGEST_HOLD
 
 

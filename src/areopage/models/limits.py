@@ -122,7 +122,7 @@ class Pacer:
                 if line is not None:
                     line.free_at += difference / line.per_second
 
-    def told(self, allowance: Allowance, now: float) -> None:
+    def note(self, allowance: Allowance, now: float) -> None:
         """Note what a server says is left: where it is little, it is spread over the time until the reset."""
         few = FEW if allowance.kind == "requests" else 1000.0 * FEW
         little = few if allowance.limit is None else LITTLE * allowance.limit

@@ -248,7 +248,7 @@ class Retrying:
                 return await self._paid(self._budget, messages, options, schema, case)
             finally:
                 for allowance in self._allowances():
-                    pacer.told(allowance, self._calls.clock())
+                    pacer.note(allowance, self._calls.clock())
 
         completion = await self._calls.make(ask, expected)
         if completion.prompt_tokens is not None:
