@@ -1,12 +1,16 @@
 """Nothing that was paid for is lost, whatever stops a run: a kill, Ctrl-C, a dead server, a full disk, a second process."""
 
+import fcntl
 import os
+import pty
 import random
 import re
 import shlex
 import signal
 import sqlite3
 import subprocess
+import sys
+import termios
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -65,7 +69,7 @@ def test_after_kill_9_nothing_is_lost_and_only_what_was_in_flight_is_repeated(
     assert scores_of(command.results(interrupted)) == scores_of(command.results(whole))
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_run_keeps_what_has_arrived_and_says_how_to_go_on(
     command: Command, server: FakeServer, suite: Path, stop: signal.Signals
 ) -> None:
@@ -88,6 +92,30 @@ def test_a_stopped_run_keeps_what_has_arrived_and_says_how_to_go_on(
     assert len(server.calls) - server.repeated() == CALLS
     assert server.repeated() <= IN_FLIGHT
     assert "Coverage: 100% – " in resumed.out
+
+
+def test_a_run_whose_terminal_is_lost_keeps_what_has_arrived(command: Command, server: FakeServer, suite: Path) -> None:
+    server.latency = 0.05
+    terminal, side = pty.openpty()
+    run = [sys.executable, "-m", "areopage", "bench", "run", "--yes", "--suite", str(suite)]
+    process = subprocess.Popen(
+        run,
+        cwd=command.folder,
+        env=command.full_environment(),
+        stdin=side,
+        stdout=side,
+        stderr=side,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(side, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - one call of the kernel
+    )
+    os.close(side)
+    server.wait_for_calls(20)
+    os.close(terminal)
+    assert process.wait(PATIENCE) > 0  # it ended by itself
+    server.latency = 0.0
+    assert command("bench", "resume").code == 0
+    assert len(server.calls) - server.repeated() == CALLS
+    assert server.repeated() <= IN_FLIGHT
 
 
 def test_a_run_in_the_background_of_a_script_which_ignores_ctrl_c_is_stopped_by_sigterm(

@@ -82,9 +82,9 @@ def asking_display(spec: AskedModels, spent: Mapping[str, float] = MappingProxyT
 
 @contextmanager
 def ended_like_ctrl_c() -> Iterator[None]:
-    """SIGTERM stops the run as Ctrl-C does: what has arrived is stored, and the user is told how to go on.
+    """SIGTERM and a lost terminal stop the run as Ctrl-C does: what has arrived is stored, and the user is told how to go on.
 
-    A process in the background of a script ignores Ctrl-C, but not SIGTERM.
+    A process in the background of a script ignores Ctrl-C, but not SIGTERM; one under `nohup` ignores the loss of its terminal.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -95,11 +95,15 @@ def ended_like_ctrl_c() -> Iterator[None]:
             raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGTERM, stop)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number in heard:
+            signal.signal(number, before[number])
 
 
 @contextmanager
