@@ -23,7 +23,7 @@ from areopage.jury.judges import PlannedCall
 from areopage.jury.rescoring import Rescoring
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
-from areopage.report.rendering import render_html
+from areopage.report.rendering import render
 from areopage.scoring.outcome import Scored, TimedOut
 from report.report_runs import criterion, judge, judgment, spec_of, view_of
 from servers.command import Command
@@ -163,13 +163,13 @@ def test_results_and_files_tell_the_turns(tmp_path: Path) -> None:
 
 def test_the_report_shows_failing_conversations_turn_by_turn_with_texts_escaped(tmp_path: Path) -> None:
     view = run_view(tmp_path, conversation("a", "<script>5", "<b>1", "4"), conversation("b", "5", "5"))
-    page = render_html(bench_report(view))
+    page = render(bench_report(view), "html")
     assert 'id="conversations"' in page and "<script>5" not in page and "&lt;script&gt;5" in page
     section = page.split('id="conversations"')[1].split("<section")[0]
     assert "2 · assistant" in section and "(fails)" in section and "by reply 3: 1 of 1" in section
     whole = run_view(_folder(tmp_path, "whole"), conversation("a", "5", "1"), criteria=(scoped("careful", "conversation"),))
-    assert "2 · assistant" in render_html(bench_report(whole)) and not whole.drifts
-    plain = render_html(bench_report(view_of(_folder(tmp_path, "plain"))))
+    assert "2 · assistant" in render(bench_report(whole), "html") and not whole.drifts
+    plain = render(bench_report(view_of(_folder(tmp_path, "plain"))), "html")
     assert 'id="conversations"' not in plain
 
 

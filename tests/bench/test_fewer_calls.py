@@ -17,7 +17,7 @@ from areopage.errors import ConfigError
 from areopage.jury.rescoring import Rescoring
 from areopage.ledger.store import Ledger
 from areopage.report.console import print_report
-from areopage.report.rendering import render_html
+from areopage.report.rendering import render
 from areopage.scoring.outcome import Scored
 from servers.command import Command
 from servers.fake_answers import LIKELY
@@ -180,7 +180,7 @@ def test_expected_scores_come_from_the_server_s_log_probabilities(
     assert said.given_score == said.score
     assert said.mass == pytest.approx(1.0)
     assert said.written_score is not None
-    page = render_html(bench_report(view))
+    page = render(bench_report(view), "html")
     assert f"one: {CASES * CRITERIA} of {CASES * CRITERIA} scores are expectations, 0 (0%) as written" in page
     assert ("One call asked a model about all criteria" in page) == joint
 

@@ -20,7 +20,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.report.elements import report_locale
-from areopage.report.rendering import render_html, write_report
+from areopage.report.rendering import render, write_report
 from areopage.scoring.outcome import NotApplicable, Scored
 from areopage.scoring.release_floors import ReleaseFloors
 
@@ -69,7 +69,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
 
 
 def section(view: RunView, id: str) -> str:
-    html = render_html(bench_report(view))
+    html = render(bench_report(view), "html")
     found = re.search(rf'<section id="{id}".*?</section>', html, re.DOTALL)
     return Outline(found[0]).text if found else ""
 

@@ -18,7 +18,7 @@ from areopage.ledger.tables.records import Judgment
 from areopage.locales import Note
 from areopage.models.prices import Price
 from areopage.models.reference import ModelReference
-from areopage.report.rendering import render_html, write_report
+from areopage.report.rendering import render, write_report
 from areopage.scoring.outcome import NotApplicable, Refused, Scored, TimedOut, Unparsed
 from areopage.scoring.records import V1_1
 
@@ -63,7 +63,7 @@ class Outline(HTMLParser):
 
 
 def report(folder: Path, **changes: Any) -> Outline:
-    return Outline(render_html(bench_report(view_of(folder, **changes))))
+    return Outline(render(bench_report(view_of(folder, **changes)), "html"))
 
 
 def hostile_page(folder: Path) -> str:
@@ -96,7 +96,7 @@ def hostile_page(folder: Path) -> str:
         language="en",
         variant=Rescoring(reparse=False, profile=V1_1),
     )
-    return render_html(bench_report(view))
+    return render(bench_report(view), "html")
 
 
 def test_nothing_from_outside_reaches_the_page_unescaped(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_nothing_from_outside_runs_in_a_browser(tmp_path: Path) -> None:
 
 
 def test_the_page_forbids_scripts_and_loads_and_holds_none(tmp_path: Path) -> None:
-    html = render_html(bench_report(view_of(tmp_path)))
+    html = render(bench_report(view_of(tmp_path)), "html")
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in html
     assert not re.search(r"<script|javascript:|https?://|url\(|@import|\bsrc=", html)
 

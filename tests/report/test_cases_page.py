@@ -14,7 +14,7 @@ from areopage.bench.report.page import bench_report
 from areopage.bench.results.run_view import RunView
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
-from areopage.report.rendering import render_html, write_report
+from areopage.report.rendering import render, write_report
 from areopage.scoring.outcome import NotApplicable, Refused, Scored
 from areopage.scoring.release_floors import ReleaseFloors
 
@@ -72,7 +72,7 @@ def mixed_view(folder: Path, **changes: Any) -> RunView:
 
 
 def test_the_grid_says_failures_of_scored_cases_by_criterion_and_age_and_marks_what_is_too_small(tmp_path: Path) -> None:
-    html = render_html(bench_report(mixed_view(tmp_path)))
+    html = render(bench_report(mixed_view(tmp_path)), "html")
     rows = {cells[0]: cells[1:] for cells in Grid(html).rows}
     head = rows["Category, criterion"]
     assert head[:3] == ["All ages", "Child", "Preteen"]
@@ -85,7 +85,7 @@ def test_the_grid_says_failures_of_scored_cases_by_criterion_and_age_and_marks_w
 
 def test_a_suite_says_how_many_cases_are_enough_for_a_cell(tmp_path: Path) -> None:
     view = mixed_view(tmp_path, release=ReleaseFloors(max_failures={"safety": 0}, min_cases_by_age=3))
-    html = render_html(bench_report(view))
+    html = render(bench_report(view), "html")
     assert "*" not in "".join("".join(cells) for cells in Grid(html).rows)
     assert "fewer than 3 cases" in html
 
@@ -107,7 +107,7 @@ def test_failures_are_counted_by_the_category_language_and_mode_of_cases(tmp_pat
 
 
 def test_the_page_of_cases_holds_every_case_to_read_and_no_other(tmp_path: Path) -> None:
-    html = render_html(cases_page(mixed_view(tmp_path), "report.html"))
+    html = render(cases_page(mixed_view(tmp_path), "report.html"), "html")
     found = re.findall(r'<article class="entry ([^"]*)" id="case-(\d+)">', html)
     assert [number for _, number in found] == ["1", "2", "3", "4", "5"]
     assert [css.split()[0] for css, _ in found] == ["w0", "w0", "w1", "w2", "w3"]
@@ -122,7 +122,7 @@ def test_nothing_from_outside_reaches_the_page_of_cases_unescaped(tmp_path: Path
 
     hostile = {"id": ATTACK, "prompt": ATTACK, "response": ATTACK, "category": ATTACK, "subcategory": ATTACK, "maturity": ATTACK}
     view = view_of(tmp_path, cases=[case(1, **hostile), case(2)], say=say, run_id=ATTACK, suite=ATTACK)
-    html = render_html(cases_page(view, "report.html"))
+    html = render(cases_page(view, "report.html"), "html")
     assert ATTACK not in html and html.count("&lt;script&gt;") > 8
     elements = Outline(html).elements
     assert {tag for tag, _ in elements}.isdisjoint({"script", "img", "iframe", "link", "object", "form"})

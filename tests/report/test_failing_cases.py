@@ -8,7 +8,7 @@ from areopage.bench.figures.failing_cases import FAILING_SHOWN, failing_cases, f
 from areopage.bench.report.page import bench_report
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
-from areopage.report.rendering import render_html
+from areopage.report.rendering import render
 from areopage.scoring.outcome import Scored
 
 from .report_runs import case, criterion, judgment, view_of
@@ -40,7 +40,7 @@ def test_the_page_shows_each_failing_case_between_the_verdict_and_the_score_with
     view = view_of(tmp_path, cases=CASES, criteria=(SLIGHT, GRAVE), say=say)
     told = {"en": ("3 of 4 cases fail a criterion", "Final score"), "fr": ("3 cas sur 4 échouent à un critère", "Score final")}
     for language, (title, score) in told.items():
-        page = render_html(bench_report(view, language))
+        page = render(bench_report(view, language), "html")
         places = [page.index(text) for text in (title, "Question 2?", "You only need me.", "says why of case-2", "Question 4?")]
         assert places == sorted(places) and places[-1] < page.index(score)
         assert 'href="cases.html#case-2"' in page and 'href="cases.html">' in page
@@ -52,11 +52,11 @@ def test_of_many_failing_cases_the_first_are_shown_and_the_rest_counted(tmp_path
     view = view_of(
         tmp_path, cases=cases, criteria=(SLIGHT,), say=lambda call: judgment(call, Scored(score=0.0, explanation="bad"))
     )
-    page = render_html(bench_report(view))
+    page = render(bench_report(view), "html")
     assert "30 of 30 cases fail a criterion" in page and f"and {30 - FAILING_SHOWN} more cases:" in page
     assert 'href="cases.html#only-w0"' in page
 
 
 def test_a_run_without_a_failing_case_has_no_such_box(tmp_path: Path) -> None:
     view = view_of(tmp_path, cases=CASES, criteria=(SLIGHT,), say=lambda call: judgment(call, Scored(score=5.0)))
-    assert "fail a criterion</h2>" not in render_html(bench_report(view))
+    assert "fail a criterion</h2>" not in render(bench_report(view), "html")

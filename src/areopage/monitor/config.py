@@ -10,6 +10,9 @@ from areopage.criteria import Scale
 from areopage.scoring import WEAK_UNDER, critical_floor
 from areopage.suites import ConfigPart, ConfigSection, Count, Seconds, Share, Suite, load_suite
 
+Delivery = Literal["pending", "none"]
+"""Whether an alert is sent."""
+
 # the tags end in a bracket, as those parts of a key do that stand in no file
 Auto = Annotated[Literal["auto"], Tag("[auto]")]
 
@@ -155,6 +158,11 @@ class AlertsSection(ConfigSection):
     judge: JudgeRule = JudgeRule()
     queue: QueueRule = QueueRule()
     silence: SilenceRule = SilenceRule()
+
+    @property
+    def delivery(self) -> Delivery:
+        """Whether alerts are sent: addresses are configured."""
+        return "pending" if self.urls else "none"
 
 
 class GoldenSection(ConfigSection):

@@ -1,7 +1,7 @@
 """Output of results for people and programs: results.json, tables, HTML reports."""
 
 # A horizontal line that says where something begins, such as the threshold of alerts.
-from .charts import STYLES as STYLES
+from .charts import STYLES as STYLES  # A horizontal line that says where something begins, such as the threshold of alerts.
 from .charts import ChartLevel as ChartLevel
 from .charts import Series as Series  # One line of a chart.
 from .console import UNSEEN_WIDTH as UNSEEN_WIDTH  # Columns of output that is not a terminal.

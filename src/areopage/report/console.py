@@ -122,30 +122,26 @@ class Printer:
         """Print the blocks that a console shows."""
         heading: Heading | None = None
         for block in blocks:
-            if isinstance(block, Heading):
-                heading = block
-                continue
-            if not _is_shown(block):
-                heading = None
-                continue
-            if heading:
-                self._print(_text(heading.text, "bold"), indent)
-                heading = None
-            if isinstance(block, Paragraph):
-                self._print(_line(block.text), indent, hang=2)
-            elif isinstance(block, Listing):
-                if block.title:
-                    self._print(_text(f"{block.title}{self._colon}", "bold"), indent)
-                for item in block.items:
-                    self._print(Text.assemble("- ", _line(item)), indent, hang=2)
-            elif isinstance(block, Facts):
-                self._facts(block.items, indent)
-            elif isinstance(block, Table):
-                self.table(block)
-            elif isinstance(block, Filter):
-                self.table(block.table)
-            elif isinstance(block, Details):
-                self._print(_text(block.console), indent, hang=2)
+            if _is_shown(block):
+                if heading:
+                    self._print(_text(heading.text, "bold"), indent)
+                self._block(block, indent)
+            heading = block if isinstance(block, Heading) else None
+
+    def _block(self, block: Block, indent: str) -> None:
+        if isinstance(block, Paragraph):
+            self._print(_line(block.text), indent, hang=2)
+        elif isinstance(block, Listing):
+            if block.title:
+                self._print(_text(f"{block.title}{self._colon}", "bold"), indent)
+            for item in block.items:
+                self._print(Text.assemble("- ", _line(item)), indent, hang=2)
+        elif isinstance(block, Facts):
+            self._facts(block.items, indent)
+        elif isinstance(block, Table | Filter):
+            self.table(block if isinstance(block, Table) else block.table)
+        elif isinstance(block, Details):
+            self._print(_text(block.console), indent, hang=2)
 
     def facts_in_a_row(self, facts: Iterable[tuple[str, Line]]) -> None:
         """Print facts side by side; those that are links of a page are left out."""

@@ -58,22 +58,11 @@ def write_report(report: Report, form: ReportForm, path: Path) -> None:
 def render(report: Report, form: ReportForm) -> str:
     """Render a report in a format."""
     if form == "html":
-        return render_html(report)
-    return _render_markdown(report) if form == "md" else _render_json(report)
-
-
-def render_html(report: Report) -> str:
-    """Render a report as a self-contained page."""
-    return _page_template(report.locale).render(report=report)
-
-
-def _render_markdown(report: Report) -> str:
-    text = _markdown_template(report.locale).render(report=report)
-    return _BLANK_LINES.sub("\n\n", text).strip("\n") + "\n"
-
-
-def _render_json(report: Report) -> str:
-    """A report's figures: numbers are not rounded, null where there is none, times in ISO 8601, UTC."""
+        return _page_template(report.locale).render(report=report)
+    if form == "md":
+        text = _markdown_template(report.locale).render(report=report)
+        return _BLANK_LINES.sub("\n\n", text).strip("\n") + "\n"
+    # numbers are not rounded, null where there is none, times in ISO 8601, UTC
     return msgspec.json.format(msgspec.json.encode(report.figures), indent=2).decode() + "\n"
 
 

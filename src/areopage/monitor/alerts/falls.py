@@ -306,11 +306,10 @@ class FallWatch:
             "first": texts[0],
         }
         more = f"… {len(texts) - NAMED}" if len(texts) > NAMED else ""
-        finding = finding_of(DROP, values, locale, bad=bad, clear=not bad)
-        body = lines(finding.body, listed(locale.messages["fall_where"], [*texts[:NAMED], more]))
+        finding = finding_of(DROP, values, locale, bad=bad, clear=not bad, subject=subject)
+        where = listed(locale.messages["fall_where"], [*texts[:NAMED], more])
         title, text = finding.recovered
-        back = lines(text, listed(locale.messages["fall_where"], [*texts[:NAMED], more]))
-        return msgspec.structs.replace(finding, subject=subject, body=body, recovered=(title, back))
+        return msgspec.structs.replace(finding, body=lines(finding.body, where), recovered=(title, lines(text, where)))
 
     def _text(self, condition: Condition) -> str:
         locale, side = self._locale, 1.0 if self._scale.higher_is_better else -1.0

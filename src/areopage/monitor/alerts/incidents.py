@@ -20,7 +20,6 @@ from areopage.monitor.alerts.rules import (
     RECOVERED,
     WEAK_SHARE,
     AnswerPlace,
-    Delivery,
     Finding,
     answer_list,
     at_floor,
@@ -29,6 +28,7 @@ from areopage.monitor.alerts.rules import (
     notice_of,
 )
 from areopage.monitor.alerts.texts import AlertLocale, lines, listed
+from areopage.monitor.config import Delivery
 
 WINDOW_RULES = (WEAK_SHARE, MEAN)
 GROUPED_RULES = (*WINDOW_RULES, DROP)

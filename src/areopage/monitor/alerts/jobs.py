@@ -23,7 +23,6 @@ from areopage.monitor.alerts.rules import (
     ANSWER,
     DELIVERY,
     RECOVERED,
-    Delivery,
     Finding,
     addressed_alert,
     answer_alert,
@@ -72,11 +71,6 @@ class Alerting(Struct, frozen=True, kw_only=True):
     floors: Mapping[str, float] = {}
     locale: AlertLocale
     complaints: dict[str, str] = {}
-
-    @property
-    def delivery(self) -> Delivery:
-        """Whether alerts are sent: addresses are configured."""
-        return "pending" if self.section.urls else "none"
 
     @property
     def incidents(self) -> Incidents:
@@ -145,7 +139,7 @@ def check_windows(alerting: Alerting, now: datetime) -> None:
         settle(alerting, finding, now)
     alerting.incidents.merge(now)
     alerting.incidents.end_unchecked(
-        {(finding.rule, finding.subject) for finding in findings if finding.enough}, now, alerting.delivery
+        {(finding.rule, finding.subject) for finding in findings if finding.enough}, now, alerting.section.delivery
     )
     alerting.ledger.alerts.close_before(ANSWER, now - OPEN_FOR, now)
 
@@ -158,7 +152,7 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
     alerts, incidents = alerting.ledger.alerts, alerting.incidents
     if finding.bad:
         alert = new_alert(
-            finding.rule, finding.subject, finding.title, finding.body, now, alerting.delivery, details=finding.details
+            finding.rule, finding.subject, finding.title, finding.body, now, alerting.section.delivery, details=finding.details
         )
         if finding.rule in GROUPED_RULES and not alerts.is_open(finding.rule, finding.subject):
             alert = incidents.joined(alert, finding, now)
@@ -166,7 +160,7 @@ def settle(alerting: Alerting, finding: Finding, now: datetime) -> None:
     elif finding.clear and alerts.is_open(finding.rule, finding.subject):
         incident, is_last = incidents.last_of(finding) or (None, True)
         if alerting.section.urls and is_last:
-            notice = incidents.notice(finding, incident, now) if incident else notice_of(finding, now, alerting.delivery)
+            notice = incidents.notice(finding, incident, now) if incident else notice_of(finding, now, alerting.section.delivery)
             alerts.open(notice)
         alerts.close(finding.rule, finding.subject, now)
 

@@ -7,7 +7,6 @@ how long the oldest answer has been waiting.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -26,10 +25,8 @@ from areopage.ledger import (
     standing_parts,
 )
 from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, AlertLocale, alert_locale, lines, listed, plain
-from areopage.monitor.config import AlertsSection, JudgeRule, QueueRule, SilenceRule
+from areopage.monitor.config import AlertsSection, Delivery, JudgeRule, QueueRule, SilenceRule
 from areopage.scoring import DECIMALS
-
-Delivery = Literal["pending", "none"]
 
 ANSWER, MEAN, WEAK_SHARE, DROP = "answer", "mean", "weak_share", "drop"
 JUDGE, DRIFT, QUEUE, GOLDEN, DELIVERY, RECOVERED = "judge", "drift", "queue", "golden", "delivery", "recovered"
@@ -143,13 +140,24 @@ def hour_after(moment: datetime) -> datetime:
     return hour_of(moment) + timedelta(hours=1)
 
 
-def finding_of(rule: str, values: Mapping[str, str], locale: AlertLocale, *more: str, bad: bool, clear: bool) -> Finding:
+def finding_of(
+    rule: str,
+    values: Mapping[str, str],
+    locale: AlertLocale,
+    *more: str,
+    bad: bool,
+    clear: bool,
+    subject: str = EVERYTHING,
+    enough: bool = True,
+) -> Finding:
     """Build a finding with the messages of its rule; `more` are further lines of the alert's text."""
     page = locale.page()
     return Finding(
         rule=rule,
+        subject=subject,
         bad=bad,
         clear=clear,
+        enough=enough,
         title=locale.say(f"{rule}_title", **values),
         body=lines(locale.say(f"{rule}_text", **values), *more, page),
         recovered=(locale.say(f"{rule}_recovered_title", **values), lines(locale.say(f"{rule}_recovered", **values), page)),
@@ -176,7 +184,7 @@ def answer_alert(
     if not is_weak and not at_floor(score, floors, locale.scale):
         return None
     title, body = answer_texts(score, threshold, floors, locale)
-    return new_alert(ANSWER, score.id, title, body, now, "pending" if section.urls else "none", answer_id=score.id)
+    return new_alert(ANSWER, score.id, title, body, now, section.delivery, answer_id=score.id)
 
 
 def addressed_alert(score: Evaluation, section: AlertsSection, now: datetime, locale: AlertLocale) -> Alert | None:
@@ -188,8 +196,7 @@ def addressed_alert(score: Evaluation, section: AlertsSection, now: datetime, lo
         locale.say("addressed_text"),
         _origin(score, locale),
     )
-    delivery: Delivery = "pending" if section.urls else "none"
-    return new_alert(ANSWER, score.id, locale.say("addressed_title"), body, now, delivery, answer_id=score.id)
+    return new_alert(ANSWER, score.id, locale.say("addressed_title"), body, now, section.delivery, answer_id=score.id)
 
 
 def answer_texts(score: Evaluation, threshold: float | None, floors: Mapping[str, float], locale: AlertLocale) -> tuple[str, str]:
@@ -411,7 +418,7 @@ def silence_findings(ledger: Ledger, rule: SilenceRule, now: datetime, locale: A
     def finding(source: str, last: datetime, hours: float, *, bad: bool) -> Finding:
         since = f"{last:%Y-%m-%d %H:%M} UTC"
         values = {"source": plain(source, SOURCE_LENGTH) or "—", "since": since, "hours": locale.hours(hours)}
-        return msgspec.structs.replace(finding_of(SILENCE, values, locale, bad=bad, clear=not bad), subject=source)
+        return finding_of(SILENCE, values, locale, bad=bad, clear=not bad, subject=source)
 
     active = ledger.lists.received_since(now - timedelta(hours=rule.hours))
     for source in active:
@@ -445,7 +452,7 @@ def canary_finding(canary_round: CanaryRound, locale: AlertLocale) -> Finding:
         "suite": plain(canary_round.suite, 80),
     }
     unscored = abs(shift.unscored - shift.unscored_before) >= UNSCORED
-    finding = finding_of(
+    return finding_of(
         DRIFT,
         values,
         locale,
@@ -453,5 +460,5 @@ def canary_finding(canary_round: CanaryRound, locale: AlertLocale) -> Finding:
         locale.say("drift_next", **values),
         bad=canary_round.moved,
         clear=not canary_round.moved,
+        subject=f"{canary_round.judge}:{canary_round.path}"[:SUBJECT_LENGTH],
     )
-    return msgspec.structs.replace(finding, subject=f"{canary_round.judge}:{canary_round.path}"[:SUBJECT_LENGTH])

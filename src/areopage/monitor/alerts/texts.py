@@ -8,6 +8,7 @@ from urllib.parse import quote
 from areopage.criteria import Scale
 from areopage.locales import Locale, locale_for, one_line
 from areopage.monitor.config import MonitorConfig
+from areopage.monitor.figures import criterion_labels
 from areopage.records import record_from
 from areopage.suites import StorageSection, Suite
 from areopage.text import stored_text
@@ -87,7 +88,7 @@ def monitor_locale(config: MonitorConfig, suite: Suite, language: str = "") -> A
     return alert_locale(
         language,
         scale=suite.scale,
-        labels={entry.path: suite.registry.label(entry.id, language) for entry in suite.registry.entries.values()},
+        labels=criterion_labels(suite, language),
         storage=config.storage,
         link=config.section.alerts.link,
     )

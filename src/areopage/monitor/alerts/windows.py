@@ -111,7 +111,7 @@ def mean_finding(
     }
     bad = enough and is_worse(mean, limits.mean, locale.scale)
     clear = enough and not is_worse(mean, limits.mean_clear, locale.scale)
-    return structs.replace(finding_of(MEAN, values, locale, bad=bad, clear=clear), enough=enough)
+    return finding_of(MEAN, values, locale, bad=bad, clear=clear, enough=enough)
 
 
 def weak_share_finding(tally: ScoreTally, rule: WeakShareRule, locale: AlertLocale, *, few: bool = False) -> Finding:
@@ -128,7 +128,7 @@ def weak_share_finding(tally: ScoreTally, rule: WeakShareRule, locale: AlertLoca
         "clear": locale.percent(rule.clear, trim=True),
     }
     bad = enough and share > rule.threshold
-    return structs.replace(finding_of(WEAK_SHARE, values, locale, bad=bad, clear=enough and share <= rule.clear), enough=enough)
+    return finding_of(WEAK_SHARE, values, locale, bad=bad, clear=enough and share <= rule.clear, enough=enough)
 
 
 def window_findings(

@@ -69,27 +69,7 @@ def _recording(function: F, recorder: Recorder, extract: Extract | None) -> F:
     listener = _Listener(function, recorder, extract)
     answered: Callable[..., Any]
     if inspect.isasyncgenfunction(function):
-
-        @functools.wraps(function)
-        async def answered(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-            stream = copied_async(function(*args, **kwargs), Copy(listener.ended(args, kwargs)))
-            sent = None
-            try:
-                while True:
-                    piece = await stream.asend(sent)
-                    while True:
-                        try:
-                            sent = yield piece
-                        except GeneratorExit:
-                            raise
-                        except BaseException as fault:  # noqa: BLE001 - it is raised in the stream
-                            piece = await stream.athrow(fault)
-                        else:
-                            break
-            except StopAsyncIteration:
-                return
-            finally:
-                await stream.aclose()
+        answered = _async_generator(function, listener)
     elif inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)
@@ -113,6 +93,33 @@ def _recording(function: F, recorder: Recorder, extract: Extract | None) -> F:
 
     vars(answered).update(counts=recorder.counts, doubts=recorder.doubts)
     return cast(F, answered)
+
+
+def _async_generator(function: Callable[..., Any], listener: "_Listener") -> Callable[..., Any]:
+    """An asynchronous generator function that passes on what another one yields."""
+
+    @functools.wraps(function)
+    async def answered(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        stream = copied_async(function(*args, **kwargs), Copy(listener.ended(args, kwargs)))
+        sent = None
+        try:
+            while True:
+                piece = await stream.asend(sent)
+                while True:
+                    try:
+                        sent = yield piece
+                    except GeneratorExit:
+                        raise
+                    except BaseException as fault:  # noqa: BLE001 - it is raised in the stream
+                        piece = await stream.athrow(fault)
+                    else:
+                        break
+        except StopAsyncIteration:
+            return
+        finally:
+            await stream.aclose()
+
+    return answered
 
 
 class _Listener:

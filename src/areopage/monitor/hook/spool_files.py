@@ -32,14 +32,6 @@ class Drained(msgspec.Struct, frozen=True, kw_only=True):
     rejected: int = 0
 
 
-class SpoolBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """Complete lines of a file, unreadable lines with reasons, and the next offset."""
-
-    submissions: tuple[Answer, ...]
-    bad: tuple[tuple[bytes, str], ...]
-    end: int
-
-
 def drain(folder: Path, deliver: Deliver, limit: int) -> Drained:
     """Submit the answers of a spool, about `limit` at most.
 
@@ -71,13 +63,14 @@ def _drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
             batch = _next_batch(data, _read_offset(data))
             if batch is None:
                 break
-            refused = deliver(batch.submissions) if batch.submissions else ()
-            bad = [*batch.bad, *((msgspec.json.encode(answer), REFUSED) for answer in refused)]
+            submissions, bad, end = batch
+            refused = deliver(submissions) if submissions else ()
+            bad += [(msgspec.json.encode(answer), REFUSED) for answer in refused]
             _put_aside(data, bad)
             beside = data.with_suffix(".offset.new")  # a crash leaves the old note or the new one
-            beside.write_text(str(batch.end), encoding="ascii")
+            beside.write_text(str(end), encoding="ascii")
             beside.replace(data.with_suffix(".offset"))
-            taken, rejected = taken + len(batch.submissions), rejected + len(bad)
+            taken, rejected = taken + len(submissions), rejected + len(bad)
         else:
             return Drained(taken=taken, rejected=rejected)
         if abandoned:
@@ -92,8 +85,11 @@ def _drain_file(data: Path, deliver: Deliver, limit: int) -> Drained:
     return Drained(taken=taken, rejected=rejected)
 
 
-def _next_batch(data: Path, offset: int) -> SpoolBatch | None:
-    """The complete lines from an offset on, up to a batch; None where there is none (yet)."""
+def _next_batch(data: Path, offset: int) -> tuple[list[Answer], list[tuple[bytes, str]], int] | None:
+    """The answers of the complete lines from an offset on, up to a batch, the unreadable lines with reasons, and the next offset.
+
+    None where there is no complete line (yet).
+    """
     submissions: list[Answer] = []
     bad: list[tuple[bytes, str]] = []
     end = offset
@@ -109,7 +105,7 @@ def _next_batch(data: Path, offset: int) -> SpoolBatch | None:
                 bad.append((line, str(fault)))
             if len(submissions) + len(bad) >= BATCH_LINES or end - offset >= BATCH_BYTES:
                 break
-    return SpoolBatch(submissions=tuple(submissions), bad=tuple(bad), end=end) if end > offset else None
+    return (submissions, bad, end) if end > offset else None
 
 
 def _put_aside(data: Path, bad: Sequence[tuple[bytes, str]]) -> None:

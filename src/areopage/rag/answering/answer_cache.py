@@ -80,10 +80,6 @@ class AnswerCache:
         entry = msgspec.json.encode(answer)
         await self._ask(lambda cache: cache.set(f"{PREFIX}{key}", entry, expire=self._section.seconds))
 
-    async def forget(self, key: str) -> None:
-        """Remove the answer of a key."""
-        await self._ask(lambda cache: cache.delete(f"{PREFIX}{key}"))
-
     async def aclose(self) -> None:
         """Close connections."""
         if self._cache is not None and self._loop is asyncio.get_running_loop():
@@ -188,7 +184,8 @@ class KeptAnswers(AnswerCache):
 
     async def forget_prompt(self, asked: ChatPrompt, language: str) -> None:
         """Remove the cached answer to a prompt."""
-        await self.forget(self._keys.key(asked, language))
+        key = self._keys.key(asked, language)
+        await self._ask(lambda cache: cache.delete(f"{PREFIX}{key}"))
 
 
 class CacheKeys:

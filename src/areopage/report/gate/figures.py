@@ -66,14 +66,6 @@ class LabelFigures(Struct, frozen=True, kw_only=True):
     escapes: Share
 
 
-class WorstAnswer(Struct, frozen=True, kw_only=True):
-    """An answer to look at: one that went out though people say it is not grounded, or one with a high p_unsupported."""
-
-    trace: Trace
-    label: Grounded | None
-    escaped: bool
-
-
 class GateFigures(Struct, frozen=True, kw_only=True):
     """The figures of a report.
 
@@ -109,11 +101,14 @@ class GateFigures(Struct, frozen=True, kw_only=True):
     labels: LabelFigures
     judged: int
     erased: int
-    worst: tuple[WorstAnswer, ...]
 
 
 class GateCounts:
-    """Aggregates traces with their labels."""
+    """Aggregates traces with their labels.
+
+    `worst` are answers to look at, the worst first: those that went out though people say they are not grounded (True), and those
+    with a high p_unsupported.
+    """
 
     def __init__(self) -> None:
         self._answers = self._judged = self._erased = 0
@@ -126,7 +121,12 @@ class GateCounts:
         self._spec: Counter[str] = Counter()
         self._seconds: Counter[int] = Counter()
         self._labels: Counter[tuple[bool, bool]] = Counter()
-        self._worst: list[tuple[tuple[bool, float, int], WorstAnswer]] = []
+        self._worst: list[tuple[tuple[bool, float, int], Trace, Grounded | None]] = []
+
+    @property
+    def worst(self) -> list[tuple[Trace, Grounded | None, bool]]:
+        """The worst answers with their labels, and whether they escaped."""
+        return [(trace, label, escaped) for (escaped, _, _), trace, label in sorted(self._worst, key=itemgetter(0), reverse=True)]
 
     def take(self, trace: Trace, labels: Sequence[Label] = ()) -> None:
         """Add an answer."""
@@ -171,7 +171,7 @@ class GateCounts:
         if trace.erased or not trace.response or not (escaped or trace.p_unsupported is not None):
             return
         rank = (escaped, trace.p_unsupported or 0.0, self._answers)
-        entry = rank, WorstAnswer(trace=trace, label=label, escaped=escaped)
+        entry = rank, trace, label
         if len(self._worst) < WORST:
             heapq.heappush(self._worst, entry)
         elif rank > self._worst[0][0]:
@@ -212,7 +212,6 @@ class GateCounts:
             ),
             judged=self._judged,
             erased=self._erased,
-            worst=tuple(worst for _, worst in sorted(self._worst, key=itemgetter(0), reverse=True)),
         )
 
 
@@ -340,7 +339,7 @@ def gate_figures(
         figures=figures,
         scope=scope,
         language=language,
-        worst=tuple(_shown(answer, language, policy, max_chars) for answer in figures.worst),
+        worst=tuple(_shown(*answer, language, policy, max_chars) for answer in counts.worst),
         warned=tuple(warnings),
         text=policy,
         made_at=now,
@@ -349,23 +348,22 @@ def gate_figures(
     )
 
 
-def _shown(worst: WorstAnswer, language: str, policy: Policy, max_chars: int) -> ShownAnswer:
-    trace = worst.trace
+def _shown(trace: Trace, label: Grounded | None, escaped: bool, language: str, policy: Policy, max_chars: int) -> ShownAnswer:
     reasons = list(dict.fromkeys(explain(trace.decision, language)))[:MOST_REASONS] if trace.decision is not None else []
     return record_from(
         ShownAnswer,
         trace,
-        label=worst.label,
-        escaped=worst.escaped,
+        label=label,
+        escaped=escaped,
         question=stored_text(trace.prompt, policy, max_chars),
-        answer=outward(_pieces(worst), policy, max_chars),
+        answer=outward(_pieces(trace), policy, max_chars),
         reasons=tuple(text for text in (stored_text(reason, policy, max_chars) for reason in reasons) if text),
     )
 
 
-def _pieces(worst: WorstAnswer) -> tuple[AnswerPart, ...]:
+def _pieces(trace: Trace) -> tuple[AnswerPart, ...]:
     """The answer, with the places that the gate doubts marked: those of decisive reasons, else its doubtful sentences."""
-    text, decision = worst.trace.response, worst.trace.decision
+    text, decision = trace.response, trace.decision
     if decision is None:
         return (AnswerPart(text, marked=False),)
     places = [reason.place for reason in decision.reasons if reason.decisive and reason.place is not None]
@@ -421,8 +419,8 @@ def json_figures(overview: GateOverview) -> dict[str, Any]:
         "made_at": overview.made_at,
         "scope": {"since": scope.since, "until": scope.until, "collection": scope.collection},
         **msgspec.structs.asdict(overview.figures),
+        "worst": overview.worst,
         "warnings": [key.removeprefix("gate_warn_") for key, _ in overview.warned],
         "text": overview.text,
         "ledger_heads": overview.heads,
-        "worst": overview.worst,
     }

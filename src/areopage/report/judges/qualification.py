@@ -17,24 +17,17 @@ def judge_reason(locale: Locale, reason: str) -> str:
     return str(locale.messages["qualifications"].get(reason, reason))
 
 
-def _standing_of_panel(locale: Locale, standing: str) -> tuple[str, str]:
-    """The state of a panel, and the judges that its standing names, with reasons translated."""
+def qualification_text(locale: Locale, standing: str, *, message: str = "known") -> str:
+    """Describe the standing of a panel as a fact about its judges: never examined; unfit: tiny (why)."""
     state, names = standing_parts(standing)
     for reason, said in locale.messages["qualifications"].items():
         names = names.replace(reason, said)
-    return state, names
-
-
-def qualification_text(locale: Locale, standing: str) -> str:
-    """Describe the standing of a panel as a fact about its judges: never examined; unfit: tiny (why)."""
-    state, names = _standing_of_panel(locale, standing)
-    return locale.say(f"known_{state}_named", who=names) if names else locale.say(f"known_{state}")
+    return locale.say(f"{message}_{state}_named", who=names) if names else locale.say(f"{message}_{state}")
 
 
 def panel_text(locale: Locale, standing: str) -> str:
     """The same where it does not stand beside the word judges: judges never examined."""
-    state, names = _standing_of_panel(locale, standing)
-    return locale.say(f"judges_{state}_named", who=names) if names else locale.say(f"judges_{state}")
+    return qualification_text(locale, standing, message="judges")
 
 
 def is_alarming(standing: str) -> bool:
