@@ -64,11 +64,8 @@ def kora(
     typer.echo(f"{counted(len(made.risks), 'risk')}, {counted(len(made.mechanisms), 'recorded mechanism')}{recorded}")
     if made.unnamed:
         typer.echo(f"note: risks.json does not describe {name_list(made.unnamed)}: judges are told the name alone")
-    _tell_rejected(made.rejected, suite)
     quoted, data = shlex.quote(str(suite)), suite / "data"
-    typer.echo(f"written: {suite}")
-    if made.scenarios:
-        typer.echo(f"ask a model: areopage bench run --suite {quoted} --target REF")
+    _tell_written(made.rejected, suite, ask=bool(made.scenarios))
     if made.recorded:
         cases, grades = shlex.quote(str(data / RECORDED)), shlex.quote(str(data / GRADES_FILE))
         reassess = f"areopage bench reassess {cases} --suite {quoted}"
@@ -105,11 +102,8 @@ def _write_foreign(cases: Foreign, file: Path, suite: Path, language: str) -> No
         typer.echo(f"not kept: {visible(one_line(name, LONGEST_NAME))}: {count}")
     if len(lost) > SHOWN_LOST:
         typer.echo(f"not kept: {len(lost) - SHOWN_LOST} more kinds: {sum(count for _, count in lost[SHOWN_LOST:])}")
-    _tell_rejected(cases.rejected, suite)
     folder, data = shlex.quote(str(suite)), suite / "data"
-    typer.echo(f"written: {suite}")
-    if answered < len(cases.rows):
-        typer.echo(f"ask a model: areopage bench run --suite {folder} --target REF")
+    _tell_written(cases.rejected, suite, ask=answered < len(cases.rows))
     if answered:
         judge = f"areopage bench reassess {shlex.quote(str(data / CASES))} --suite {folder}"
         if cases.lines:
@@ -118,12 +112,14 @@ def _write_foreign(cases: Foreign, file: Path, suite: Path, language: str) -> No
         typer.echo(f"judge the responses, beside what is recorded: {judge} --judge REF")
 
 
-def _tell_rejected(rejected: Sequence[RejectedRow], suite: Path) -> None:
-    """The rejected rows, without their content: it may be of any kind."""
-    if not rejected:
-        return
-    typer.echo(f"rejected: {counted(len(rejected), 'row')}, see {suite / REJECTED}")
+def _tell_written(rejected: Sequence[RejectedRow], suite: Path, *, ask: bool) -> None:
+    """The rejected rows, without their content (it may be of any kind), the suite, and how to ask a model."""
+    if rejected:
+        typer.echo(f"rejected: {counted(len(rejected), 'row')}, see {suite / REJECTED}")
     for row in rejected[:SHOWN_ROWS]:
         typer.echo(f"  {visible(Path(row.file).name)} row {row.row}: {visible(row.reason)}")
     if len(rejected) > SHOWN_ROWS:
         typer.echo(f"  and {len(rejected) - SHOWN_ROWS} more")
+    typer.echo(f"written: {suite}")
+    if ask:
+        typer.echo(f"ask a model: areopage bench run --suite {shlex.quote(str(suite))} --target REF")

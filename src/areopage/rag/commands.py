@@ -234,9 +234,7 @@ SHOWN_EXCERPT = 160
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
-    collection: Annotated[
-        str, typer.Option("--collection", metavar="NAME", help="Collection. Default: the configuration's.")
-    ] = "",
+    collection: CollectionOption = "",
     source: Annotated[
         list[str] | None, typer.Option("--source", metavar="NAME", help="Use only documents of this source (repeatable).")
     ] = None,

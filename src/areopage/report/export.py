@@ -39,9 +39,6 @@ TEXTS = (
 AFTER_SCORES = ("grade", "feedback", "strengths", "weaknesses", "suggestions", "reason", "qualification")
 NUMBERS = ("scored", "not_applicable", "planned", "spread", "prompt_tokens", "completion_tokens", "seconds", "cost")
 OF_CASES = ("documents", "metadata")
-_LISTS = frozenset(["strengths", "weaknesses", "suggestions"])
-_MOMENTS = frozenset(["timestamp", "evaluated_at"])
-_WHOLE = frozenset(["scored", "not_applicable", "planned", "prompt_tokens", "completion_tokens"])
 
 LedgerForm = Literal["jsonl", "csv", "parquet", "xlsx"]
 LEDGER_FORMS: tuple[LedgerForm, ...] = get_args(LedgerForm)
@@ -121,7 +118,12 @@ def _table(
     }
     names = [*TEXTS, "score_global", *by_path.values(), *AFTER_SCORES, *NUMBERS, "currency", *OF_CASES]
     rows = (_row(score, case, by_path) for score, case in _with_cases(scores, answers, policy, max_chars))
-    return [TableColumn(name, _kind(name)) for name in names], rows
+    hints = get_type_hints(Evaluation)
+    kinds: dict[str, CellKind] = {
+        name: "texts" if hints[name] == tuple[str, ...] else _kind_of(hints[name]) for name in taken & hints.keys()
+    }
+    kinds |= dict.fromkeys(OF_CASES, "json")
+    return [TableColumn(name, kinds.get(name, "number")) for name in names], rows
 
 
 def _with_cases(
@@ -152,18 +154,6 @@ def _write_jsonl(scores: Iterable[Evaluation], file: IO[str], answers: AnswersBy
             record["prompt"] = case.prompt
         file.write(msgspec.json.encode(record).decode() + "\n")
     return count
-
-
-def _kind(name: str) -> CellKind:
-    if name in _MOMENTS:
-        return "moment"
-    if name in _LISTS:
-        return "texts"
-    if name in _WHOLE:
-        return "whole"
-    if name in OF_CASES:
-        return "json"
-    return "text" if name in (*TEXTS, *AFTER_SCORES, "currency") else "number"
 
 
 def _row(score: Evaluation, case: Case, columns: Mapping[str, str]) -> list[Any]:
@@ -251,7 +241,7 @@ def column_types(file: str) -> list[Any]:
 
 
 def _kind_of(hint: Any) -> CellKind:
-    if get_origin(hint) is Literal:
-        return "text"
     options = [option for option in get_args(hint) if option is not type(None)] if type(None) in get_args(hint) else [hint]
-    return _PLAIN.get(options[0], "json") if len(options) == 1 else "json"
+    if len(options) > 1:
+        return "json"
+    return "text" if get_origin(options[0]) is Literal else _PLAIN.get(options[0], "json")

@@ -127,10 +127,6 @@ class Show:
     def __init__(self, locale: Locale) -> None:
         self.locale = locale
 
-    def blank(self) -> None:
-        """An empty line."""
-        typer.echo("")
-
     def say(self, key: str, **values: object) -> None:
         """A sentence of its own."""
         typer.echo(textwrap.fill(self.locale.say(key, **values), WIDTH, break_long_words=False, break_on_hyphens=False))
@@ -146,7 +142,7 @@ class Show:
         typer.echo(f"  {self.locale.say(label):<{LABEL}}{shlex.join(parts)}")
 
     def decision(self, decision: Decision) -> None:
-        """Print verdict, figures, reasons and doubtful sentences."""
+        """Print verdict, figures, reasons, and the sentences that decisive reasons name, else the most doubtful one."""
         locale = self.locale
         seconds = sum(signal.seconds or 0.0 for signal in decision.signals)
         confidence = locale.number(decision.metrics.confidence)
@@ -157,15 +153,12 @@ class Show:
         for place, reason in enumerate(dict.fromkeys(explain(decision, locale.code))):
             self.row("" if place else "demo_reasons", reason)
         if decision.verdict == "human_review":
-            self.doubtful(decision)
-
-    def doubtful(self, decision: Decision) -> None:
-        """Print the sentences named by decisive reasons, else the most doubtful one."""
-        locale = self.locale
-        named = sorted({reason.sentence for reason in decision.reasons if reason.decisive and reason.sentence is not None})
-        likeliest = sorted(range(len(decision.sentences)), key=lambda index: -(decision.sentences[index].p_unsupported or 0.0))
-        for place, index in enumerate(named or likeliest[:1]):
-            self.row("" if place else "demo_doubtful", locale.say("demo_sentence", text=one_line(decision.sentences[index].text)))
+            sentences = decision.sentences
+            named = sorted({reason.sentence for reason in decision.reasons if reason.decisive and reason.sentence is not None})
+            likeliest = sorted(range(len(sentences)), key=lambda index: -(sentences[index].p_unsupported or 0.0))
+            for place, index in enumerate(named or likeliest[:1]):
+                sentence = locale.say("demo_sentence", text=one_line(sentences[index].text))
+                self.row("" if place else "demo_doubtful", sentence)
 
 
 def _run_demo(folder: Path, language: str, model: str, patience: float) -> None:
@@ -192,7 +185,7 @@ def _run_demo(folder: Path, language: str, model: str, patience: float) -> None:
         )
     report = folder / gate_report_name("html")
     write_report(gate_report(figures), "html", report)
-    show.blank()
+    typer.echo("")
     seconds = show.locale.whole(round(time.monotonic() - started))
     show.say("demo_seen", **{verdict: verdicts[verdict] for verdict in GATE_VERDICTS}, seconds=seconds)
     unseen = [show.locale.messages["demo_verdicts"][verdict] for verdict in GATE_VERDICTS if not (verdicts + prepared)[verdict]]
@@ -219,7 +212,7 @@ async def _play(config: AppConfig, ledger: Ledger, show: Show, patience: float) 
                 break
             if time.monotonic() - began > patience:
                 left, seconds = len(script.questions) - number + 1, show.locale.whole(round(time.monotonic() - began))
-                show.blank()
+                typer.echo("")
                 show.say("demo_stopped", seconds=seconds, left=left, option="--patience 600")
                 break
             verdicts[await _ask(service, show, number, question)] += 1
@@ -231,7 +224,7 @@ async def _play(config: AppConfig, ledger: Ledger, show: Show, patience: float) 
 
 async def _ask(service: RagService, show: Show, number: int, question: str) -> GateVerdict:
     trace = await service.answer(ChatPrompt(prompt=question, no_cache=True, session=SESSION))
-    show.blank()
+    typer.echo("")
     show.say("demo_question", number=number, question=question)
     show.row("demo_generated", one_line(trace.response, LONGEST_TEXT) if trace.response else show.locale.say("demo_nothing"))
     if trace.decision is not None:
@@ -243,10 +236,10 @@ async def _ask(service: RagService, show: Show, number: int, question: str) -> G
     return trace.verdict
 
 
-async def _check_prepared(config: AppConfig, service: RagService, show: Show, prepared: Prepared) -> Counter[GateVerdict]:
+async def _check_prepared(config: AppConfig, service: RagService, show: Show, prepared: Prepared) -> _Verdicts:
     gate = open_gate(config)
     documents = await service.retriever.retrieve(prepared.question, "", ())
-    show.blank()
+    typer.echo("")
     show.say("demo_prepared")
     show.row("demo_asked", prepared.question)
     verdicts = Counter[GateVerdict]()

@@ -5,7 +5,6 @@ from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
 
-import numpy as np
 from msgspec import Struct, structs
 
 from areopage.checking import RagConfig
@@ -13,12 +12,11 @@ from areopage.errors import DatasetError, StorageError, UnknownCollection
 from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, SourceFile, Unread, cut
 from areopage.rag.ingestion.points import PointMark, PointWriter
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
-from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionRecord, CollectionState, VectorStore, vector_of
+from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionRecord, CollectionState, VectorStore
 from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity
 from areopage.rag.retrieval.retriever import agree, measure_backgrounds
 from areopage.rag.retrieval.similarity import Background, shipped_backgrounds
 
-SAMPLE = 300  # chunks that the similarity background is measured on
 BLOCK = 1024 * 1024
 GROWN = 1.25  # it is measured anew when a collection has grown or shrunk by so much since
 
@@ -211,9 +209,7 @@ class Ingestion:
             return record
         shipped = shipped_backgrounds(identity)
         if state.chunks and (self._calibrate or not shipped):
-            # drawn by their ids, which are as good as random and always the same
-            points = [vector_of(point, "") async for point in self._store.each(self._name, (), vectors=True, limit=SAMPLE)]
-            backgrounds = await measure_backgrounds(self._embedder, np.asarray(points, dtype=np.float32))
+            backgrounds = await measure_backgrounds(self._embedder, self._store, state)
             return structs.replace(record, backgrounds=backgrounds, measured_chunks=state.chunks)
         return structs.replace(record, backgrounds=shipped, measured_chunks=0)
 

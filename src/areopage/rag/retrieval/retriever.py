@@ -14,7 +14,7 @@ from areopage.checking import FieldsSection, RagConfig
 from areopage.errors import StorageError
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionState, VectorStore, at, open_store, vector_of
 from areopage.rag.retrieval.embedders import open_embedder
-from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors
+from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity
 from areopage.rag.retrieval.similarity import (
     Background,
     coverages,
@@ -106,9 +106,7 @@ class QdrantRetriever:
                 if not backgrounds:
                     backgrounds = dict(last[2]) if last else shipped_backgrounds(identity)
                 if not backgrounds:
-                    points = self._store.each(state.name, (), vectors=True, limit=SAMPLE)
-                    sample = [vector_of(point, state.vector) async for point in points]
-                    backgrounds = await measure_backgrounds(self._embedder, np.asarray(sample, dtype=np.float32))
+                    backgrounds = await measure_backgrounds(self._embedder, self._store, state)
                 self._warn(state)
                 last = self._known[name] = (self._clock(), state, backgrounds)
             return last[1], last[2]
@@ -153,8 +151,11 @@ def agree(state: CollectionState, identity: EmbedderIdentity) -> None:
         )
 
 
-async def measure_backgrounds(embedder: Embedder, passages: Vectors) -> dict[str, Background]:
-    """Measure the background of passages by the question's language."""
+async def measure_backgrounds(embedder: Embedder, store: VectorStore, state: CollectionState) -> dict[str, Background]:
+    """Measure the background of a sample of a collection's passages by the question's language."""
+    # drawn by their ids, which are as good as random and always the same
+    points = store.each(state.name, (), vectors=True, limit=SAMPLE)
+    passages = np.asarray([vector_of(point, state.vector) async for point in points], dtype=np.float32)
     return {
         language: measured_background(await embedder.questions(questions), passages)
         for language, questions in other_matters().items()

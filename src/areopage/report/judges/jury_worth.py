@@ -64,7 +64,10 @@ def _labelled_texts(worth: JuryWorth, locale: Locale) -> Iterator[str]:
     if effective is not None and effective.without_noise is not None:
         yield _said(locale, "worth_without_noise", worth, effective.without_noise)
     if len(labelled.judges) > 1:
-        yield useless_text(labelled, locale)
+        useless = labelled.useless
+        yield (
+            locale.count("worth_useless", len(useless), judges=", ".join(useless)) if useless else locale.say("worth_no_useless")
+        )
     if (best := labelled.best) is not None:
         key = {"judge": "worth_best_judge", "jury": "worth_best_jury", "": "worth_best_open"}[best.better]
         error, jury = (locale.number(value) for value in (best.error, best.jury_error))
@@ -72,12 +75,6 @@ def _labelled_texts(worth: JuryWorth, locale: Locale) -> Iterator[str]:
             key, judge=best.judge, error=error, jury=jury, difference=figure_text(locale, best.difference, sign=True)
         )
     yield replacement_text(labelled, locale)
-
-
-def useless_text(labelled: LabelledWorth, locale: Locale) -> str:
-    """Which judges add nothing; where the labels do not show it, that no judge can be called useless."""
-    useless = labelled.useless
-    return locale.count("worth_useless", len(useless), judges=", ".join(useless)) if useless else locale.say("worth_no_useless")
 
 
 def replacement_text(labelled: LabelledWorth, locale: Locale) -> str:
