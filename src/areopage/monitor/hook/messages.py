@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from areopage.cases import Turn
 from areopage.errors import DatasetError
+from areopage.monitor.hook.fields import field
 from areopage.text import language_of
 
 Prompt = str | Sequence[Turn | Mapping[str, Any]]
@@ -62,12 +63,10 @@ def _turns_of(message: Any) -> Iterator[Turn]:
     """The turn of a message: a record, an object of a JSON body, or a framework's message; none if it is left out."""
     if isinstance(message, str):
         raise DatasetError(f"{_TURNS}: {message!r:.40} has no role")
-    names = ("role", "type", "content", "parts")
-    fields = message if isinstance(message, Mapping) else {name: getattr(message, name, None) for name in names}
-    content = fields.get("content") or fields.get("parts")
-    role = fields.get("role") or fields.get("type")
+    content = field(message, "content") or field(message, "parts")
+    role = field(message, "role") or field(message, "type")
     role = str(getattr(role, "value", role)).lower()
-    if role in _LEFT_OUT or (not fields.get("role") and _NO_TURN.fullmatch(role)):
+    if role in _LEFT_OUT or (not field(message, "role") and _NO_TURN.fullmatch(role)):
         return
     if role not in _ROLES:
         raise DatasetError(f"{_TURNS}: Invalid enum value {role!r:.40}")
@@ -100,12 +99,10 @@ def _part_of(part: Any) -> tuple[str, str] | None:
     """The kind of a part that judges do not see, "" for a text, and the text of a part; None if it is no part."""
     if isinstance(part, str):
         return "", part
-    names = ("type", "text", "refusal")
-    fields = part if isinstance(part, Mapping) else {name: getattr(part, name, None) for name in names}
-    kind = fields.get("type")
+    kind = field(part, "type")
     if isinstance(kind, str) and _UNSAID.fullmatch(kind):
         return "", ""
-    text = next((text for name in ("text", "refusal") if isinstance(text := fields.get(name), str)), None)
+    text = next((text for name in ("text", "refusal") if isinstance(text := field(part, name), str)), None)
     if text is not None:
         return "", text
     if not isinstance(kind, str):

@@ -32,25 +32,14 @@ class Recorder:
     def __init__(self, spool: Spool, *, source: str, variant: str, language: str) -> None:
         self.counts: Counter[str] = Counter()
         self.doubts: Counter[str] = Counter()
-        self._spool, self._source, self._variant, self._language = spool, source, variant, language
+        self._spool, self._usual = spool, {"source": source, "variant": variant, "language": language}
 
     def record(self, exchange: Exchange, where: str = "") -> None:
         """Append an exchange to the spool, and count what is doubtful about it."""
         labels = {name: getattr(exchange, name) for name in _LONGEST}
         usable = {name: text for name, text in labels.items() if text and _is_usable(name, text)}
-        exchange = structs.replace(exchange, **{name: usable.get(name, "") for name in labels})
         try:
-            submission = submission_of(
-                exchange.prompt,
-                exchange.response,
-                exchange.documents,
-                id=exchange.id,
-                source=exchange.source or self._source,
-                variant=exchange.variant or self._variant,
-                language=exchange.language or self._language,
-                trace_id=exchange.trace_id,
-                metadata=exchange.metadata,
-            )
+            submission = submission_of(**structs.asdict(exchange) | dict.fromkeys(labels, "") | self._usual | usable)
         except SubmissionError as fault:
             self.miss(LOST, f"{where}: {fault}" if where else str(fault), labels)
             return
@@ -76,8 +65,8 @@ class Recorder:
 
     def miss(self, why: str, reason: str, labels: Mapping[str, Any] = {}) -> None:
         """Count an answer that is not submitted, in this process and for the worker."""
-        usable = {name: text for name, text in labels_of(labels) if _is_usable(name, text)}
-        self._spool.lose(reason, why, usable.get("source", self._source), usable.get("variant", self._variant))
+        usable = self._usual | {name: text for name, text in labels_of(labels) if _is_usable(name, text)}
+        self._spool.lose(reason, why, usable["source"], usable["variant"])
         self.counts[why] += 1
 
 

@@ -64,10 +64,8 @@ def _labelled_texts(worth: JuryWorth, locale: Locale) -> Iterator[str]:
     if effective is not None and effective.without_noise is not None:
         yield _said(locale, "worth_without_noise", worth, effective.without_noise)
     if len(labelled.judges) > 1:
-        useless = labelled.useless
-        yield (
-            locale.count("worth_useless", len(useless), judges=", ".join(useless)) if useless else locale.say("worth_no_useless")
-        )
+        names = labelled.useless
+        yield locale.count("worth_useless", len(names), judges=", ".join(names)) if names else locale.say("worth_no_useless")
     if (best := labelled.best) is not None:
         key = {"judge": "worth_best_judge", "jury": "worth_best_jury", "": "worth_best_open"}[best.better]
         error, jury = (locale.number(value) for value in (best.error, best.jury_error))
