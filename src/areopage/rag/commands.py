@@ -32,6 +32,7 @@ from areopage.text import visible
 SHOWN = 5  # unread files that are named on the console
 LONGEST_REASON = 300  # characters
 SHOWN_TEXT = 200  # characters of a document that was found
+SHOWN_EXCERPT = 160  # characters of a document that an answer cites
 REJECTED_FILE = "ingest.rejected.jsonl"
 
 CollectionOption = Annotated[str, typer.Option("--collection", metavar="NAME", help="Collection. Default: the configuration's.")]
@@ -227,9 +228,6 @@ def _existing(config: RagConfig) -> RagConfig:
             f"there is no vector store {folder}: fill one with `areopage rag ingest DIR`, or name it in areopage.yml"
         )
     return config
-
-
-SHOWN_EXCERPT = 160
 
 
 def ask(

@@ -31,6 +31,7 @@ _LOST_KEYS = ("providers", "scenarios", "transform", "derivedMetrics", "redteam"
 _LOST_OPTIONS = ("threshold", "weight", "metric", "rubricPrompt")
 _NAMED_FILE = "file://"
 _TABLES = (".csv", ".tsv", ".xlsx", ".jsonl", ".json")
+_DEEPEST = 8
 MANY = 2
 """A rubric that so many tests have is a criterion of its own."""
 
@@ -161,9 +162,6 @@ def _combinations(values: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     for chosen in product(*options):
         texts = (value if isinstance(value, str) else msgspec.json.encode(value).decode() for value in chosen)
         yield dict(zip(values, texts, strict=True))
-
-
-_DEEPEST = 8
 
 
 def _filled(text: str, values: Mapping[str, str], depth: int = 0) -> str:

@@ -10,7 +10,6 @@ from areopage.monitor.hook.stream_text import decoded, is_framed
 PLACEHOLDER, FRAMES, OBJECT, JSON, ONE_WORD, ECHO, NAMES_ONLY, UNSEEN = (
     *("placeholder", "frames", "object", "json", "one_word", "echo", "names_only", "unseen"),
 )
-DOUBTS = (PLACEHOLDER, FRAMES, OBJECT, JSON, ONE_WORD, ECHO, NAMES_ONLY, UNSEEN)
 """The kinds of doubt: the answer or the question is a placeholder such as `[message]`, the frames of a stream, a printed object,
 JSON; the question is one word; the answer is the question; documents are names without texts; judges are not shown a part of the
 question."""

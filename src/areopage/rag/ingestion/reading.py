@@ -20,6 +20,7 @@ from areopage.yaml_document import CoreLoader
 
 _FRONT = re.compile(r"\A---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
+_NAMES = ("title", "source", "id")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 LONGEST_FRONT = 20_000  # characters: each chunk carries it
 LARGEST_TEXT = 50 * 1024 * 1024  # bytes of a file that is read at once
@@ -47,9 +48,6 @@ def read_markdown(text: str, file: SourceFile) -> SourceText:
     first = next((part.headings[0] for part in parts if part.headings), "")
     title, source, id = (str(front.pop(name, None) or "") for name in _NAMES)
     return SourceText(parts=parts, title=title or first, source=source, id=id, metadata=front)
-
-
-_NAMES = ("title", "source", "id")
 
 
 def _front_matter(text: str, file: SourceFile) -> tuple[dict[str, Any], str]:

@@ -19,6 +19,7 @@ from areopage.scoring import Share
 from areopage.text import Policy, stored_text
 from areopage.version import __version__
 
+SCHEMA = "areopage/gate-report/1"
 BINS = 10
 WORST = 10
 MOST_NAMES = 1000
@@ -28,6 +29,9 @@ OTHERS = "…"
 FEW_ROWS, FEW_LABELS = 30, 20
 PER_DECADE = 100
 _QUANTILES = (0.5, 0.9, 0.99)
+MOST_REASONS = 8  # of one answer
+CUT = "…"
+DOUBT = 0.5  # from this probability of unsupported content on a sentence is doubtful
 SPEC_CONFIDENCE = SPEC_OVERLAP = 0.35  # from which the specification lets an answer leave
 
 
@@ -245,14 +249,6 @@ def _latency(seconds: "Counter[int]") -> Latency:
     return Latency(decisions=total, p50=p50, p90=p90, p99=p99)
 
 
-SCHEMA = "areopage/gate-report/1"
-MOST_REASONS = 8  # of one answer
-CUT = "…"
-DOUBT = 0.5  # from this probability of unsupported content on a sentence is doubtful
-
-Warned = tuple[str, int]
-
-
 class AnswerPart(Struct, frozen=True):
     """A part of an answer, and whether the gate doubts it."""
 
@@ -276,19 +272,20 @@ class ShownAnswer(Struct, frozen=True, kw_only=True):
 
 
 class GateOverview(Struct, frozen=True, kw_only=True):
-    """Args:
-    scope: which traces it is about.
-    warned: what to bear in mind, as keys of words with the number that they tell.
-    text: the policy by which texts left the ledger.
-    place: options of the command that say which ledger it was, without a password; none for the usual one.
-    heads: of the ledger's hash chains.
+    """The figures of a report and what they are about.
+
+    Args:
+        warned: what to bear in mind, as keys of messages with the number that each tells.
+        text: the policy by which texts left the ledger.
+        place: options of the command that say which ledger it was, without a password; none for the usual one.
+        heads: of the ledger's hash chains.
     """
 
     figures: GateFigures
     scope: TraceFilter
     language: str
     worst: tuple[ShownAnswer, ...]
-    warned: tuple[Warned, ...]
+    warned: tuple[tuple[str, int], ...]
     text: Policy
     made_at: datetime
     place: tuple[str, ...] = ()
