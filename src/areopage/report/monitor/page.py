@@ -170,10 +170,7 @@ def _criteria(quality: QualityFigures, locale: Locale) -> Section:
     def row(criterion: CriterionFigures) -> Row:
         cells = (
             Cell(text=criterion.label or Span(locale.say("global_score"), "strong"), title=criterion.criterion),
-            Cell(bar=bar_on(quality.scale, criterion.mean.mean, criterion.mean.low, criterion.mean.high)),
-            locale.number(criterion.mean.mean),
-            _interval(criterion.mean, locale),
-            locale.whole(criterion.mean.answers),
+            *_mean_cells(criterion.mean, quality.scale, locale),
             locale.number(criterion.previous.mean),
             _change_cell(criterion.change, locale),
             *((corrected_cell(correction_of(quality.calibration, criterion.criterion), locale),) if quality.calibration else ()),
@@ -280,10 +277,7 @@ def _variants(quality: QualityFigures, locale: Locale) -> Section | None:
     cells: Iterator[tuple[Cell | str, ...]] = (
         (
             variant_name(side.variant, locale),
-            Cell(bar=bar_on(quality.scale, side.overall.mean, side.overall.low, side.overall.high)),
-            locale.number(side.overall.mean),
-            _interval(side.overall, locale),
-            locale.whole(side.overall.answers),
+            *_mean_cells(side.overall, quality.scale, locale),
             *(locale.number(side.criteria.get(criterion.criterion, none).mean) for criterion in quality.criteria),
             locale.whole(side.weak),
             _change_cell(side.change, locale),
@@ -372,6 +366,11 @@ def _beside(figures: PeriodFigures, locale: Locale) -> list[str]:
 
 def _interval(mean: Mean, locale: Locale) -> str:
     return MISSING if mean.interval is None else locale.interval(*mean.interval)
+
+
+def _mean_cells(mean: Mean, scale: Scale, locale: Locale) -> tuple[Cell | str, ...]:
+    bar = Cell(bar=bar_on(scale, mean.mean, mean.low, mean.high))
+    return bar, locale.number(mean.mean), _interval(mean, locale), locale.whole(mean.answers)
 
 
 def _change_cell(change: MeanChange, locale: Locale) -> Cell:
