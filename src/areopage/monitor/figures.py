@@ -188,19 +188,14 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
         earlier = previous_of(period)
         before = _by_place(counts.scores(earlier, scope), _equals(ledger, earlier, scope), lambda _: "")
         variants = sorted({str(variant) for variant, _ in sides}, key=lambda name: (not name, name))  # without a name last
-        base = (
-            baseline
-            if baseline in variants
-            else most_frequent({name: sides.get((name, GLOBAL), _NONE).answers for name in variants})
-        )
+        counted = {name: sides.get((name, GLOBAL), _NONE).answers for name in variants}
+        base = baseline if baseline in variants else most_frequent(counted)
         totals, judges = counts.totals(period, scope), counts.judges(period)
         backlog = ledger.evaluations.backlog(() if scope.source is None else (scope.source,))
         states = ("scored", "unscored", "failed", "left_out")
         scored, unscored, failed, left_out = (sum(getattr(day, name) for day in totals) for name in states)
-        waiting = backlog.waiting
-        hooks = ledger.hook_counts
-        lost = hooks.lost(period, scope)
-        planned = scored + unscored + failed + waiting + sum(lost.values())
+        lost = ledger.hook_counts.lost(period, scope)
+        planned = scored + unscored + failed + backlog.waiting + sum(lost.values())
         newest = lists.page(Filters(period=period, source=scope.source, variant=scope.variant), limit=1)
         unlabelled = sorted({criterion for _, criterion in (*now, *before)} - {GLOBAL, *labels})
         shown = {GLOBAL: "", **labels} | {path: path.rpartition(".")[2].replace("_", " ") for path in unlabelled}
@@ -212,10 +207,10 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
             scored=scored,
             unscored=unscored,
             failed=failed,
-            waiting=waiting,
+            waiting=backlog.waiting,
             left_out=left_out,
             lost=lost,
-            doubtful=hooks.doubtful(period, scope),
+            doubtful=ledger.hook_counts.doubtful(period, scope),
             coverage=scored / planned if planned else None,
             overall=figures[0],
             criteria=tuple(figures[1:]),

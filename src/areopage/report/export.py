@@ -184,10 +184,10 @@ def export_ledger(ledger: Ledger, folder: Path, form: LedgerForm) -> dict[str, W
             "answers": map(_answer, ledger.streams.answers()),
             "evaluations": (_fields(record, _OF_EVALUATION) for part in ledger.streams.evaluations() for _, record in part),
             "judgments": (_judgment(record, about) for record, about in ledger.streams.judgments()),
-            "labels": (_fields(record, Label.__struct_fields__) for record in ledger.streams.labels()),
+            "labels": map(structs.asdict, ledger.streams.labels()),
             "decisions": (_fields(record, COLUMNS["decisions"]) for record in ledger.traces.each(TraceFilter())),
-            "signoffs": (_fields(record, SignOff.__struct_fields__) for record in ledger.signoffs.of()),
-            "calibrations": (_fields(record, StoredCalibration.__struct_fields__) for record in ledger.calibrations.all()),
+            "signoffs": map(structs.asdict, ledger.signoffs.of()),
+            "calibrations": map(structs.asdict, ledger.calibrations.all()),
         }.items():
             hints = zip(COLUMNS[name], column_types(name), strict=True)
             columns = [TableColumn(column, _kind_of(hint)) for column, hint in hints]

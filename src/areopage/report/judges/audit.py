@@ -36,35 +36,9 @@ def audit_report(audit: AuditResult, language: str) -> Report:
     """Build the report of an audit in a language."""
     locale = report_locale(language)
     title = f"{audit.judge} · {audit.suite}"
-    items = [_moved(effect, audit, locale) for effect in audit.effects if effect.is_bias]
-    tried = [effect for effect in _protected(audit) if effect.difference is not None]
-    if tried and not any(effect.is_bias for effect in tried):
-        items.append(locale.count("audit_no_bias", len(tried)))
-    blind = [
-        max(abs(effect.low), abs(effect.high))
-        for effect in tried
-        if not effect.is_bias and effect.low is not None and effect.high is not None
-    ]
-    if blind:
-        items.append(locale.say("audit_unseen", size=locale.number(max(blind), 1)))
-    for resistance in audit.resistance[:1]:
-        hits, lost, of = map(locale.whole, (resistance.raised.hits, resistance.lost.hits, resistance.raised.of))
-        items.append(locale.say("audit_attacks_said", hits=hits, of=of, lost=lost))
-        raised, lost = map(locale.whole, (resistance.twins_raised.hits, resistance.twins_lost.hits))
-        items.append(locale.say("audit_twins_said", raised=raised, of=of, lost=lost))
-    filled = [Section(id="glance", title=locale.say("audit_glance"), blocks=(Listing(items=tuple(items)),))]
+    filled = [_glance(audit, locale)]
     if audit.effects:
-        lead = locale.say("audit_changes_lead", low=locale.short(audit.low), high=locale.short(audit.high))
-        blocks: list[Block] = [Paragraph(text=lead, look="soft")]
-        for without in dict.fromkeys(effect.without for effect in audit.effects):
-            effects = [effect for effect in audit.effects if effect.without == without and effect.scores]
-            if without and effects:
-                blocks.append(Details(summary=_protections(without, locale), blocks=(_effect_table(effects, audit, locale),)))
-            elif effects:
-                blocks.append(_effect_table(effects, audit, locale))
-        if any(effect.probe == "self_preference" for effect in audit.effects):
-            blocks.append(Paragraph(text=locale.say("audit_self_note"), look="note"))
-        filled.append(Section(id="changes", title=locale.say("audit_changes"), blocks=tuple(blocks)))
+        filled.append(_changes(audit, locale))
     if audit.resistance:
         filled += [_attacks(audit, locale), _by_kind(audit.resistance[0], locale)]
     noise = audit.noise
@@ -90,6 +64,40 @@ def audit_report(audit: AuditResult, language: str) -> Report:
         footer=(f"areopage {__version__}", locale.say("audit_report"), title),
         figures=msgspec.to_builtins(audit),
     )
+
+
+def _glance(audit: AuditResult, locale: Locale) -> Section:
+    items = [_moved(effect, audit, locale) for effect in audit.effects if effect.is_bias]
+    tried = [effect for effect in _protected(audit) if effect.difference is not None]
+    if tried and not any(effect.is_bias for effect in tried):
+        items.append(locale.count("audit_no_bias", len(tried)))
+    blind = [
+        max(abs(effect.low), abs(effect.high))
+        for effect in tried
+        if not effect.is_bias and effect.low is not None and effect.high is not None
+    ]
+    if blind:
+        items.append(locale.say("audit_unseen", size=locale.number(max(blind), 1)))
+    for resistance in audit.resistance[:1]:
+        hits, lost, of = map(locale.whole, (resistance.raised.hits, resistance.lost.hits, resistance.raised.of))
+        items.append(locale.say("audit_attacks_said", hits=hits, of=of, lost=lost))
+        raised, lost = map(locale.whole, (resistance.twins_raised.hits, resistance.twins_lost.hits))
+        items.append(locale.say("audit_twins_said", raised=raised, of=of, lost=lost))
+    return Section(id="glance", title=locale.say("audit_glance"), blocks=(Listing(items=tuple(items)),))
+
+
+def _changes(audit: AuditResult, locale: Locale) -> Section:
+    lead = locale.say("audit_changes_lead", low=locale.short(audit.low), high=locale.short(audit.high))
+    blocks: list[Block] = [Paragraph(text=lead, look="soft")]
+    for without in dict.fromkeys(effect.without for effect in audit.effects):
+        effects = [effect for effect in audit.effects if effect.without == without and effect.scores]
+        if without and effects:
+            blocks.append(Details(summary=_protections(without, locale), blocks=(_effect_table(effects, audit, locale),)))
+        elif effects:
+            blocks.append(_effect_table(effects, audit, locale))
+    if any(effect.probe == "self_preference" for effect in audit.effects):
+        blocks.append(Paragraph(text=locale.say("audit_self_note"), look="note"))
+    return Section(id="changes", title=locale.say("audit_changes"), blocks=tuple(blocks))
 
 
 def _notices(audit: AuditResult, locale: Locale) -> tuple[Notice, ...]:

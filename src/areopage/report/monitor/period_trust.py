@@ -1,6 +1,6 @@
 """How far the scores of a period of production can be trusted, from all that the ledger knows of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from areopage.bench import (
     FEW,
@@ -51,16 +51,6 @@ def period_trust(
     judges = judges_trust(standings, worth)
     people = _people(ledger, suite, language, sources)
     calibration = calibration or fitting_to_period(ledger, figures.period, figures.scope)
-    steps = [*examining_steps(suite.name, standings)]
-    random_ones = people.answers if people is not None and people.at_random else 0
-    if random_ones < FEWEST_ITEMS:
-        steps.append(Step(name="period_label", command=("areopage", "review", "fill"), labels=FEWEST_ITEMS))
-    if random_ones >= FEWEST_LABELS and calibration is None:
-        period, scope = figures.period, figures.scope
-        days = ("--days", str(period.days), "--until", period.last.isoformat())
-        source = () if scope.source is None else ("--source", scope.source)
-        variant = () if scope.variant is None else ("--variant", scope.variant)
-        steps.append(Step(name="calibrate", command=("areopage", "calibrate", "monitored", *days, *source, *variant)))
     labels = {criterion.criterion: criterion.label for criterion in figures.criteria}
     ids = dict.fromkeys(criterion.criterion for judge in standings for criterion in judge.criteria)
     overall = figures.overall
@@ -85,8 +75,22 @@ def period_trust(
             if_missing=None,
         ),
         uncovered=_uncovered(suite, figures, standings),
-        steps=tuple(steps),
+        steps=(*examining_steps(suite.name, standings), *_labelling_steps(figures, people, calibration)),
     )
+
+
+def _labelling_steps(
+    figures: PeriodFigures, people: PeopleTrust | None, calibration: AppliedCalibration | None
+) -> Iterator[Step]:
+    random_ones = people.answers if people is not None and people.at_random else 0
+    if random_ones < FEWEST_ITEMS:
+        yield Step(name="period_label", command=("areopage", "review", "fill"), labels=FEWEST_ITEMS)
+    if random_ones >= FEWEST_LABELS and calibration is None:
+        period, scope = figures.period, figures.scope
+        days = ("--days", str(period.days), "--until", period.last.isoformat())
+        source = () if scope.source is None else ("--source", scope.source)
+        variant = () if scope.variant is None else ("--variant", scope.variant)
+        yield Step(name="calibrate", command=("areopage", "calibrate", "monitored", *days, *source, *variant))
 
 
 def _people(ledger: Ledger, suite: Suite, language: str, sources: Sequence[str]) -> PeopleTrust | None:
