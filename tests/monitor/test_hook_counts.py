@@ -13,6 +13,7 @@ from areopage.monitor.figures import PeriodFigures
 from areopage.monitor.hook.counts import Losses
 from areopage.monitor.hook.functions import monitored as hooked
 from areopage.monitor.hook.spool import Spool
+from areopage.monitor.hook.spool_files import drain
 from areopage.monitor.hook.submission import submission_of
 from areopage.monitor.intake import Intake
 from areopage.monitor.worker import HookCarrier
@@ -52,7 +53,7 @@ def test_lines_that_the_worker_rejects_are_losses_of_their_source(monitored: "Mo
     spool = Spool(monitored.config.spool)
     spool.append(submission_of("Q ?", "A.", id="one", source="a"))
     spool.append(submission_of("Q ?", "Another.", id="one", source="a"))
-    spool.drain(lambda given: given[1:])
+    drain(spool.folder, lambda given: given[1:])
     HookCarrier(monitored.config.spool, kept).carry()
     assert HookCounts(kept).lost(last_days(1, datetime.now(UTC).date()), Scope(source="a")) == {"rejected": 1}
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from areopage.ledger.tables.records import Answer
 from areopage.monitor.hook.spool import Spool
-from areopage.monitor.hook.spool_files import rejected_lines, waiting_bytes
+from areopage.monitor.hook.spool_files import drain, rejected_lines, waiting_bytes
 from areopage.monitor.hook.submission import submission_of
 from servers.forked import Forked
 
@@ -51,20 +51,20 @@ def test_what_is_appended_is_drained_in_order_and_once(tmp_path: Path) -> None:
     spool, taken = Spool(tmp_path / "spool"), Taken()
     given_ones = [answer(f"n{number}", "line\nbreak “é” \u2028") for number in range(1200)]
     assert all(spool.append(one) for one in given_ones)
-    assert spool.drain(taken).taken == 1200
+    assert drain(spool.folder, taken).taken == 1200
     assert list(taken.by_id.values()) == given_ones
-    assert spool.drain(taken).taken == 0
+    assert drain(spool.folder, taken).taken == 0
     spool.append(answer("later"))
-    assert (spool.drain(taken).taken, waiting_bytes(spool.folder)) == (1, 0)
+    assert (drain(spool.folder, taken).taken, waiting_bytes(spool.folder)) == (1, 0)
 
 
 def test_a_file_that_its_writer_let_go_is_removed_and_a_file_in_use_stays(tmp_path: Path) -> None:
     spool, taken = Spool(tmp_path), Taken()
     spool.append(answer("one"))
-    spool.drain(taken)
+    drain(spool.folder, taken)
     assert len(list(tmp_path.glob("*.jsonl"))) == 1
     spool.close()
-    spool.drain(taken)
+    drain(spool.folder, taken)
     assert [file.name for file in tmp_path.iterdir()] == ["drain.lock"]
 
 
@@ -73,7 +73,7 @@ def test_a_large_file_is_rolled(tmp_path: Path) -> None:
     for number in range(100):
         spool.append(answer(f"n{number}", "x" * 1000))
     assert len(list(tmp_path.glob("*.jsonl"))) > 10
-    spool.drain(taken)
+    drain(spool.folder, taken)
     assert len(taken.by_id) == 100 and len(list(tmp_path.glob("*.jsonl"))) == 1
 
 
@@ -81,7 +81,7 @@ def test_a_limit_ends_a_pass_and_the_next_one_goes_on(tmp_path: Path) -> None:
     spool, taken = Spool(tmp_path), Taken()
     for number in range(1500):
         spool.append(answer(f"n{number}"))
-    passes = [spool.drain(taken, 500).taken for _ in range(4)]
+    passes = [drain(spool.folder, taken, 500).taken for _ in range(4)]
     assert passes == [500, 500, 500, 0] and len(taken.by_id) == 1500
 
 
@@ -93,8 +93,8 @@ def test_a_delivery_that_fails_is_repeated(tmp_path: Path) -> None:
         raise RuntimeError("down")
 
     with pytest.raises(RuntimeError):
-        spool.drain(fail)
-    assert spool.drain(taken).taken == 1
+        drain(spool.folder, fail)
+    assert drain(spool.folder, taken).taken == 1
 
 
 @pytest.mark.parametrize("size", [10, 300_000])
@@ -104,12 +104,12 @@ def test_kill_9_of_a_writer_loses_nothing_that_was_appended(tmp_path: Path, size
     for name in "ab":
         process = Forked(WRITE_FOREVER, spool.folder, name, str(size))
         lines = [process.stdout.readline() for _ in range(10)]
-        spool.drain(taken)  # while it writes
+        drain(spool.folder, taken)  # while it writes
         process.send_signal(signal.SIGKILL)
         rest, _ = process.communicate()
         complete = [line for line in "".join([*lines, rest]).splitlines(keepends=True) if line.endswith("\n")]
         acknowledged += [f"{name}-{line.strip()}" for line in complete]
-    while spool.drain(taken).taken:
+    while drain(spool.folder, taken).taken:
         pass
     assert set(acknowledged) <= set(taken.by_id)
     assert not list(spool.folder.glob("*.jsonl"))
@@ -121,9 +121,9 @@ def test_half_a_line_of_a_dead_writer_is_put_aside_and_counted(tmp_path: Path) -
     (file,) = tmp_path.glob("*.jsonl")
     with file.open("ab") as stream:
         stream.write(b'{"case":{"id":"cut","pro')
-    assert spool.drain(taken).rejected == 0  # its writer lives: the rest may yet come
+    assert drain(spool.folder, taken).rejected == 0  # its writer lives: the rest may yet come
     spool.close()
-    assert spool.drain(taken).rejected == 1
+    assert drain(spool.folder, taken).rejected == 1
     assert list(taken.by_id) == ["whole"] and rejected_lines(tmp_path) == 1
     (aside,) = (tmp_path / "rejected").iterdir()
     assert msgspec.json.decode(aside.read_bytes())["line"].endswith('"pro')
@@ -137,7 +137,7 @@ def test_a_line_that_cannot_be_used_does_not_hold_up_the_others(tmp_path: Path, 
     with file.open("ab") as stream:
         stream.write(line + b"\n")
     spool.append(answer("after"))
-    drained = spool.drain(taken)
+    drained = drain(spool.folder, taken)
     assert (list(taken.by_id), drained.rejected) == (["before", "after"], 1)
 
 
@@ -156,7 +156,7 @@ def test_a_full_disk_loses_answers_loudly_and_never_raises(tmp_path: Path, caplo
     assert len(caplog.records) == 1 and "cannot be submitted" in caplog.text
     assert spool.append(answer("after"))
     spool.close()
-    spool.drain(taken)
+    drain(spool.folder, taken)
     assert list(taken.by_id) == ["before", "after"] and rejected_lines(tmp_path) == 0
 
 
@@ -183,12 +183,12 @@ def test_threads_and_forked_processes_write_whole_lines(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     os.waitpid(child, 0)
-    while spool.drain(taken).taken:
+    while drain(spool.folder, taken).taken:
         pass
     assert len(taken.by_id) == 1 + 200 + 400
     assert len(list(tmp_path.glob("*.jsonl"))) == 1  # the child's has gone
     spool.append(answer("parent-last"))
-    assert spool.drain(taken).taken == 1
+    assert drain(spool.folder, taken).taken == 1
 
 
 def test_two_drainers_take_turns(tmp_path: Path) -> None:
@@ -196,10 +196,10 @@ def test_two_drainers_take_turns(tmp_path: Path) -> None:
     spool.append(answer("one"))
 
     def deliver(_: Sequence[Answer]) -> Sequence[Answer]:
-        assert Spool(tmp_path).drain(taken).taken == 0
+        assert drain(tmp_path, taken).taken == 0
         return ()
 
-    assert spool.drain(deliver).taken == 1
+    assert drain(spool.folder, deliver).taken == 1
 
 
 @given(st.lists(st.text(min_size=1).filter(lambda text: text.strip()), min_size=1, max_size=5))
@@ -207,7 +207,7 @@ def test_any_text_comes_out_as_it_went_in(tmp_path_factory: pytest.TempPathFacto
     spool, taken = Spool(tmp_path_factory.mktemp("spool")), Taken()
     given_ones = [submission_of(text, text, [text]) for text in texts]
     assert all(spool.append(one) for one in given_ones)
-    spool.drain(taken)
+    drain(spool.folder, taken)
     spool.close()
     assert sorted(taken.by_id) == sorted(one.id for one in given_ones)
     assert [taken.by_id[one.id] for one in given_ones] == given_ones

@@ -6,7 +6,7 @@ from typing import Any
 
 from areopage.ledger.tables.records import Answer
 from areopage.monitor.hook.endpoints import AsgiMessage, AsgiReceive, AsgiSend, QualityHook
-from areopage.monitor.hook.spool import Spool
+from areopage.monitor.hook.spool_files import drain
 
 
 def drained(folder: Path) -> list[Answer]:
@@ -17,7 +17,7 @@ def drained(folder: Path) -> list[Answer]:
         found.extend(submissions)
         return ()
 
-    Spool(folder).drain(take)
+    drain(folder, take)
     return found
 
 

@@ -18,8 +18,7 @@ from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import NAME, Evaluator, Outages, ProgressCounter, WorkerProgress
 from areopage.monitor.golden import golden_handler
 from areopage.monitor.hook.counts import read_tally, tallies
-from areopage.monitor.hook.spool import Spool
-from areopage.monitor.hook.spool_files import REJECTED, rejected_files
+from areopage.monitor.hook.spool_files import REJECTED, drain, rejected_files
 from areopage.monitor.intake import Intake
 from areopage.monitor.quality_judge import QualityJudge
 from areopage.work import USUAL_PACE, Handler, ItemQueue, ScheduledJob, SharedLimits, Worker, WorkerPace, WorkerPool, queue_url
@@ -98,7 +97,7 @@ class MonitorWork:
         self.jobs = tuple(jobs)
         self._ledger, self._config, self._judge = ledger, config, judge
         self._counter, self._check_pause = counter, check_pause
-        self._spool, self._intake = Spool(config.spool), Intake(ledger, config.section.sampling)
+        self._intake = Intake(ledger, config.section.sampling)
         self._carrier = HookCarrier(config.spool, ledger)
         self._threads: ThreadPoolExecutor | None = None
         self._handlers: tuple[Handler, ...] = ()
@@ -143,7 +142,7 @@ class MonitorWork:
         def take_over(answers: Sequence[Answer]) -> Sequence[Answer]:
             return Intake.clashing(self._ledger, answers, self._intake.submit(answers))
 
-        drained = self._spool.drain(take_over)
+        drained = drain(self._config.spool, take_over)
         if drained.rejected:
             LOG.warning("%d lines of the spool cannot be submitted: see %s", drained.rejected, self._config.spool / "rejected")
         self._carrier.carry()

@@ -4,7 +4,6 @@ import asyncio
 import os
 import sys
 import time
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -147,16 +146,17 @@ class IngestDisplay:
             else None
         )
         self._task = self._bar.add_task("", rate="") if self._bar else None
-        self._open: AbstractContextManager[object] = self._bar or nullcontext()
         self._began = self._last = time.monotonic()
 
     def __enter__(self) -> "IngestDisplay":
-        self._open.__enter__()
+        if self._bar is not None:
+            self._bar.start()
         return self
 
     def __exit__(self, *error: object) -> None:
         """Remove the bar."""
-        self._open.__exit__(None, None, None)
+        if self._bar is not None:
+            self._bar.stop()
 
     def show(self, progress: IngestProgress) -> None:
         """Show the latest progress."""

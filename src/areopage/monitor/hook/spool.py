@@ -18,10 +18,8 @@ import msgspec
 from areopage.file_lock import hold
 from areopage.ledger import Answer
 from areopage.monitor.hook.counts import MOST_ROWS, HookTally
-from areopage.monitor.hook.spool_files import Deliver, Drained, drain
 
 ROLL_AT = 16_000_000
-DRAIN_LIMIT = 5_000
 LONGEST_REASON = 500
 LOST = "lost"
 LOG = logging.getLogger(__name__)
@@ -71,10 +69,6 @@ class Spool:
 
     def _writer(self) -> "_Writer":
         return self._writers.get(os.getpid()) or self._writers.setdefault(os.getpid(), _Writer(self.folder, self._roll_at))
-
-    def drain(self, deliver: Deliver, limit: int = DRAIN_LIMIT) -> Drained:
-        """Submit waiting answers; see `spool_files.drain`."""
-        return drain(self.folder, deliver, limit)
 
     def close(self) -> None:
         """Release this process's file, so that a worker may remove it."""

@@ -17,6 +17,7 @@ from areopage.ledger import Answer
 from areopage.monitor.hook.submission import checked
 
 REJECTED = "rejected"
+DRAIN_LIMIT = 5_000
 BATCH_LINES = 500
 BATCH_BYTES = 8_000_000
 
@@ -32,7 +33,7 @@ class Drained(msgspec.Struct, frozen=True, kw_only=True):
     rejected: int = 0
 
 
-def drain(folder: Path, deliver: Deliver, limit: int) -> Drained:
+def drain(folder: Path, deliver: Deliver, limit: int = DRAIN_LIMIT) -> Drained:
     """Submit the answers of a spool, about `limit` at most.
 
     A batch counts as taken over once `deliver` has returned; a crash before that is noted repeats it, which the ids make
