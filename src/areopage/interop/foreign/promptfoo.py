@@ -247,7 +247,7 @@ def _judged(
     for assertion in sorted(others, key=lambda assertion: assertion.type not in REFERENCES):
         is_reference = assertion.type in REFERENCES
         if assertion.is_code or not isinstance(assertion.value, str) or not (is_reference or assertion.type in RUBRICS):
-            cases.left_out[f"assertion {assertion.told}"] += 1
+            cases.left_out[f"assertion {assertion.described}"] += 1
             continue
         text = _filled(assertion.value, values)
         _note_options(cases, assertion.options)

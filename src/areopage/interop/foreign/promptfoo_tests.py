@@ -37,7 +37,7 @@ class Assertion(Struct, frozen=True):
         return (isinstance(self.value, str) and self.value.startswith(_CODE)) or bool({"transform", "assert"} & {*self.options})
 
     @property
-    def told(self) -> str:
+    def described(self) -> str:
         """Its type, and the kind of its value where that is why it has no counterpart."""
         if self.type.removeprefix("not-") == "equals" and isinstance(self.value, dict | list):
             return f"{self.type} with an object or a list"

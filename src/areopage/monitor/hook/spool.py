@@ -51,7 +51,7 @@ class Spool:
         except (OSError, TypeError, ValueError) as fault:
             self.lose(f"{self.folder}: {fault}")
             return False
-        writer.told.discard(LOST)
+        writer.logged.discard(LOST)
         return True
 
     def lose(self, reason: str, why: str = LOST, source: str = "", variant: str = "") -> None:
@@ -59,9 +59,9 @@ class Spool:
         self.lost += 1
         writer, line = self._writer(), " ".join(reason.split())
         writer.note(why, line, source, variant)
-        if why not in writer.told:
+        if why not in writer.logged:
             LOG.warning("an answer cannot be submitted for evaluation: %s", line)
-        writer.told.add(why)
+        writer.logged.add(why)
 
     def doubt(self, kind: str, where: str, id: str, source: str = "", variant: str = "") -> None:
         """Count an answer that was written and is doubtful, in the folder."""
@@ -87,7 +87,7 @@ class _Writer:
         self._size = 0
         self._lock: int | None = None
         self._tally: HookTally | None = None
-        self.told: set[str] = set()
+        self.logged: set[str] = set()
 
     def write(self, line: bytes) -> None:
         """Append a whole line or nothing."""

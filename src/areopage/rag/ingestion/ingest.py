@@ -96,7 +96,7 @@ class Ingestion:
         self._total = sum(file.size for file in files)
         identity = await self._embedder.identity()
         await self._open(identity)
-        stored = await self._points.held()
+        stored = await self._points.marks()
         for file in files:
             await self._file(file, root + file.name, stored.pop(root + file.name, {}))
             self._done += file.size

@@ -66,7 +66,7 @@ class PointWriter:
         self._ids: dict[str, str] = {}
         self.embedded = self.removed = 0
 
-    async def held(self) -> dict[str, dict[str, PointMark]]:
+    async def marks(self) -> dict[str, dict[str, PointMark]]:
         """Return our stored points by file and point."""
         by_file: dict[str, dict[str, PointMark]] = defaultdict(dict)
         async for point in self._store.each(self._name, (self._fields.id, RECORD)):
