@@ -1,15 +1,18 @@
 """The alert of a single answer: when it is raised, what it says, and what it never says."""
 
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.criteria.records import Scale
-from areopage.ledger.tables.records import CriterionResult
-from areopage.monitor.alerts.rules import answer_alert, gathered, is_late, paced
-from areopage.monitor.alerts.texts import alert_locale, plain
+from areopage.ledger.tables.records import CriterionResult, Evaluation
+from areopage.ledger.write.operations import Alert
+from areopage.monitor.alerts import rules
+from areopage.monitor.alerts.rules import gathered, is_late, paced
+from areopage.monitor.alerts.texts import AlertLocale, alert_locale, plain
 from areopage.monitor.config import AlertsSection
 from areopage.suites.config_file import StorageSection
 from servers.quality import MOMENT, quality_score
@@ -17,6 +20,18 @@ from servers.quality import MOMENT, quality_score
 TEN = Scale(min=0.0, max=10.0)
 SECTION = AlertsSection(urls=["json://127.0.0.1"], link="https://quality.example/")
 NARROW, WIDE = "\u202f", "\u00a0"
+
+
+def answer_alert(
+    score: Evaluation,
+    threshold: float | None,
+    section: AlertsSection,
+    now: datetime,
+    locale: AlertLocale | None = None,
+    floors: Mapping[str, float] = {},
+) -> Alert | None:
+    locale = locale or alert_locale(score.language, scale=TEN, link=section.link)
+    return rules.answer_alert(score, threshold, section, now, locale, floors)
 
 
 @pytest.mark.parametrize(("score", "raised"), [(5.99, True), (0.0, True), (6.0, False), (9.0, False), (None, False)])

@@ -28,7 +28,6 @@ SUFFIXES: dict[str, ReportForm] = {".html": "html", ".htm": "html", ".md": "md",
 TEMPLATES = Path(__file__).with_name("templates")
 LONGEST_WORDS, LONGEST_HEADING = 1_000, 120
 _LANGUAGES_KEPT = 8
-"""Templates that need the filters of Markdown."""
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 # Controls, invisible signs, and those that turn the direction of what follows.

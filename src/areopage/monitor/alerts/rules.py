@@ -24,7 +24,7 @@ from areopage.ledger import (
     is_golden,
     standing_parts,
 )
-from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, AlertLocale, alert_locale, lines, listed, plain
+from areopage.monitor.alerts.texts import QUESTION_LENGTH, REMARK_LENGTH, REMARKS, AlertLocale, lines, listed, plain
 from areopage.monitor.config import AlertsSection, Delivery, JudgeRule, QueueRule, SilenceRule
 from areopage.scoring import DECIMALS
 
@@ -37,7 +37,6 @@ RULES = (MEAN, DROP, WEAK_SHARE, JUDGE, DRIFT, QUEUE, SILENCE, GOLDEN, DELIVERY,
 
 EVERYTHING = "all"
 GATHERED_SHOWN = 10
-DEFAULT_SCALE = Scale(min=0.0, max=10.0)
 
 MOSTLY = 0.5
 """A judge is out of service when more than this share of its latest calls failed."""
@@ -169,7 +168,7 @@ def answer_alert(
     threshold: float | None,
     section: AlertsSection,
     now: datetime,
-    locale: AlertLocale | None = None,
+    locale: AlertLocale,
     floors: Mapping[str, float] = {},
 ) -> Alert | None:
     """Build the alert of a weak answer: its global score is worse than the threshold, or a criterion is at its floor or worse.
@@ -178,7 +177,6 @@ def answer_alert(
     """
     if is_golden(score.source):
         return None
-    locale = locale or alert_locale(score.language, scale=DEFAULT_SCALE, link=section.link)
     whole = score.score_global
     is_weak = threshold is not None and whole is not None and is_worse(whole, threshold, locale.scale)
     if not is_weak and not at_floor(score, floors, locale.scale):
