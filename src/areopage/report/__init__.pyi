@@ -36,7 +36,6 @@ from .export import LEDGER_FORMS as LEDGER_FORMS
 from .export import column_types as column_types  # The type of each column of a file, by the types of the records' fields.
 from .export import export_answers as export_answers  # Write answers to a file, atomically.
 from .export import export_ledger as export_ledger  # Write the files of `COLUMNS` to a new folder, atomically.
-from .export import print_answers as print_answers  # Write answers to an open file as CSV or JSON Lines.
 from .gate.decisions import decision_locale as decision_locale  # The messages on decisions in a language
 from .gate.decisions import explain as explain  # Describe every reason, decisive reasons first.
 from .gate.decisions import reason_text as reason_text  # Describe a reason with its sentence, words and document.

@@ -70,13 +70,13 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 def export_answers(
     scores: Iterable[Evaluation],
     form: TableForm,
-    place: Path,
+    place: Path | IO[str],
     criteria: Sequence[str],
     policy: Policy,
     max_chars: int,
     answers: AnswersById,
 ) -> Written:
-    """Write answers to a file, atomically.
+    """Write answers to a file, atomically, or to one that is open, as CSV or JSON Lines.
 
     Args:
         answers: finds the stored answers of some ids.
@@ -87,25 +87,12 @@ def export_answers(
         MissingExtra: Parquet without pyarrow, XLSX without XlsxWriter.
     """
     if form != "jsonl":
-        return write_rows(place, form, *_table(scores, criteria, policy, max_chars, answers))
+        columns, rows = _table(scores, criteria, policy, max_chars, answers)
+        return write_rows(place, form, columns, rows) if isinstance(place, Path) else print_rows(place, form, columns, rows)
+    if not isinstance(place, Path):
+        return Written(_write_jsonl(scores, place, answers, policy, max_chars))
     with replacing(place) as temporary, temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
         return Written(_write_jsonl(scores, file, answers, policy, max_chars))
-
-
-def print_answers(
-    scores: Iterable[Evaluation],
-    form: TableForm,
-    file: IO[str],
-    criteria: Sequence[str],
-    policy: Policy,
-    max_chars: int,
-    answers: AnswersById,
-) -> None:
-    """Write answers to an open file as CSV or JSON Lines."""
-    if form == "jsonl":
-        _write_jsonl(scores, file, answers, policy, max_chars)
-    else:
-        print_rows(file, form, *_table(scores, criteria, policy, max_chars, answers))
 
 
 def _table(

@@ -21,7 +21,6 @@ from areopage.report import (
     export_answers,
     form_of_file,
     period_figures,
-    print_answers,
     quality_report,
     quality_report_name,
     render,
@@ -134,10 +133,10 @@ def export(
         # before the first row: nothing leaves without an entry
         ledger.audit.note(actor(), "export", out, f"{chosen}, text {policy}, {_described(filters)}")
         scores, answers = ledger.lists.stream(filters), ledger.answers.by_id
-        if out == STDOUT:
-            print_answers(scores, chosen, harmless(sys.stdout), criteria, policy, longest, answers)
-            return
-        written = export_answers(scores, chosen, Path(out), criteria, policy, longest, answers)
+        place = harmless(sys.stdout) if out == STDOUT else Path(out)
+        written = export_answers(scores, chosen, place, criteria, policy, longest, answers)
+    if out == STDOUT:
+        return
     tell_cut(written.cut)
     typer.echo(f"{counted(written.rows, 'answer')} written to {out}", err=True)
 
