@@ -17,17 +17,18 @@ def judge_reason(locale: Locale, reason: str) -> str:
     return str(locale.messages["qualifications"].get(reason, reason))
 
 
-def qualification_text(locale: Locale, standing: str, *, message: str = "known") -> str:
+def qualification_text(locale: Locale, standing: str, *, message: str = "known_{state}") -> str:
     """Describe the standing of a panel as a fact about its judges: never examined; unfit: tiny (why)."""
     state, names = standing_parts(standing)
     for reason, said in locale.messages["qualifications"].items():
         names = names.replace(reason, said)
-    return locale.say(f"{message}_{state}_named", who=names) if names else locale.say(f"{message}_{state}")
+    key = message.format(state=state)
+    return locale.say(f"{key}_named", who=names) if names else locale.say(key)
 
 
 def panel_text(locale: Locale, standing: str) -> str:
     """The same where it does not stand beside the word judges: judges never examined."""
-    return qualification_text(locale, standing, message="judges")
+    return qualification_text(locale, standing, message="judges_{state}")
 
 
 def is_alarming(standing: str) -> bool:
