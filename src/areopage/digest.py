@@ -38,4 +38,4 @@ def _json_parts(values: Iterable[Any]) -> Iterator[bytes]:
 
 def short_digest(text: str) -> str:
     """What identifies a model, for display: digests in it are cut, an address is left whole."""
-    return _DIGEST.sub(lambda found: found[0][:_SHOWN], text)
+    return _DIGEST.sub(lambda match: match[0][:_SHOWN], text)

@@ -153,17 +153,17 @@ class PromptTooLong(CallRejected):
     """A prompt does not fit into the model's context window, and was not sent or was rejected whole."""
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, many: str = "") -> str:
     """A number with its noun: 1 case, 2 cases.
 
     Args:
         many: the plural; with an s where it is not given.
     """
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+    return f"{number:,} {singular if number == 1 else many or f'{singular}s'}"
 
 
 def name_list(names: Iterable[str], limit: int = 8) -> str:
     """Join names for a message; beyond `limit` the rest is counted."""
-    known = list(names)
-    shown = ", ".join(known[:limit])
-    return f"{shown} (+{len(known) - limit} more)" if len(known) > limit else shown
+    listed = list(names)
+    shown = ", ".join(listed[:limit])
+    return f"{shown} (+{len(listed) - limit} more)" if len(listed) > limit else shown

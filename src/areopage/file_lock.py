@@ -30,7 +30,7 @@ def hold(path: Path) -> int | None:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Hold a lock, whose file stays; other holders are waited for.
 
     Raises:

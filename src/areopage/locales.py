@@ -46,8 +46,8 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
     def names(self, names: Sequence[str]) -> str:
         """Names for a reader; beyond the first ones the rest is counted."""
         more = len(names) - NAMES_SHOWN
-        told = [locale_for(self.code, REMARKS_FILE).say("more_names", n=more)] if more > 0 else []
-        return " ".join([", ".join(names[:NAMES_SHOWN]), *told])
+        rest = [locale_for(self.code, REMARKS_FILE).say("more_names", n=more)] if more > 0 else []
+        return " ".join([", ".join(names[:NAMES_SHOWN]), *rest])
 
     def say(self, key: str, **values: object) -> str:
         """A message; each `$name` in it is replaced once, so that a value's own dollar signs stay.
@@ -55,27 +55,27 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
         Raises:
             KeyError: there is no such message, or a value is missing.
         """
-        return self._told(self.messages[key], values)
+        return self._filled(self.messages[key], values)
 
     def count(self, key: str, n: int, **values: object) -> str:
         """A message in singular or plural. French takes the singular for 0 too."""
-        return self._told(self.messages[key]["one" if self._is_singular(n) else "many"], {**values, "n": self.whole(n)})
+        return self._filled(self.messages[key]["one" if self._is_singular(n) else "many"], {**values, "n": self.whole(n)})
 
-    def _told(self, message: str, values: Mapping[str, object]) -> str:
+    def _filled(self, message: str, values: Mapping[str, object]) -> str:
         """A message with its values; `{one|many}` agrees with the value before it, `{name:one|many}` with that of a name."""
 
-        def form(found: re.Match[str]) -> str:
-            name = found["name"] or _PLACES.findall(message[: found.start()])[-1]
-            return found["one"] if self._is_singular(values[name]) else found["many"]
+        def form(match: re.Match[str]) -> str:
+            name = match["name"] or _PLACES.findall(message[: match.start()])[-1]
+            return match["one"] if self._is_singular(values[name]) else match["many"]
 
         agreeing = _FORMS.sub(form, message) if "|" in message else message
         text = Template(agreeing).substitute(values)
         if self.code != "fr":
             return text
 
-        def points(found: re.Match[str]) -> str:  # from 2 on the plural: 1,82 point, 2 points; a message says `point(s)`
-            value = float(found["number"].replace(NARROW, "").replace(",", "."))
-            return f"{found['number']}{found['space']}{'points' if value >= 2 else 'point'}"
+        def points(match: re.Match[str]) -> str:  # from 2 on the plural: 1,82 point, 2 points; a message says `point(s)`
+            value = float(match["number"].replace(NARROW, "").replace(",", "."))
+            return f"{match['number']}{match['space']}{'points' if value >= 2 else 'point'}"
 
         return _POINTS.sub(points, text)
 
@@ -244,7 +244,7 @@ class Note(Struct, frozen=True):
     key: str
     values: Mapping[str, str | int | tuple[str, ...]] = {}
 
-    def told(self, language: str) -> str:
+    def text(self, language: str) -> str:
         """The remark in a language, else in English."""
         locale = locale_for(language, REMARKS_FILE)
         said = {name: _shown(locale, value) for name, value in self.values.items() if name != "n"}
@@ -252,7 +252,7 @@ class Note(Struct, frozen=True):
         return locale.count(self.key, n, **said) if isinstance(n, int) else locale.say(self.key, **said)
 
     def __str__(self) -> str:
-        return self.told("en")
+        return self.text("en")
 
 
 def _shown(locale: Locale, value: str | int | tuple[str, ...]) -> str:

@@ -29,8 +29,8 @@ def test_the_demo_shows_a_refused_release_a_regression_a_held_answer_and_a_judge
     assert [view.failures.first.failed for view in shown.runs] == [0, 8]
     assert all(view.complete and view.coverage.share == 1 for view in shown.runs)
     assert shown.comparison is not None and shown.comparison.outcome == "regression"
-    assert shown.held[0].case.id == shown.places.material.day.answer["id"]
-    assert "60" in explain(shown.held[0].decision, language)[0]
+    assert shown.held_answers[0].case.id == shown.places.material.day.answer["id"]
+    assert "60" in explain(shown.held_answers[0].decision, language)[0]
     assert shown.day.figures.overall.mean.answers == shown.checked == len(shown.places.material.day.verdicts)
 
 

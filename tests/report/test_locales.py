@@ -67,11 +67,11 @@ def test_french_spaces_before_high_signs_do_not_break() -> None:
 def test_a_remark_is_told_in_both_languages() -> None:
     remark = Note("rejected_rows", {"file": "c.csv", "row": "3", "reason": "…", "n": 2})
     assert str(remark) == "2 rows are rejected: see rejected.csv (first: c.csv row 3: …)"
-    assert remark.told("fr") == "2 lignes rejetées\xa0: voir rejected.csv (la première\xa0: c.csv, ligne 3\xa0: …)"
+    assert remark.text("fr") == "2 lignes rejetées\xa0: voir rejected.csv (la première\xa0: c.csv, ligne 3\xa0: …)"
     columns = Note("unread_columns", {"columns": tuple("abcdefghij")})
     assert str(columns) == "columns kept as metadata only: a, b, c, d, e, f, g, h (+2 more)"
-    assert columns.told("fr").endswith("a, b, c, d, e, f, g, h (+2 autres)")
-    assert columns.told("de") == str(columns)
+    assert columns.text("fr").endswith("a, b, c, d, e, f, g, h (+2 autres)")
+    assert columns.text("de") == str(columns)
 
 
 def test_every_remark_that_is_made_has_its_message() -> None:

@@ -42,5 +42,5 @@ def open_checker(config: AppConfig | None = None, *, ledger: Ledger | None = Non
     Raises:
         ConfigError, MissingExtra: as for `open_judge`.
     """
-    found = config or find_config()
-    return Checker(open_gate(found), ledger=ledger, judge=open_judge(found, ledger) if judge else None)
+    settings = config or find_config()
+    return Checker(open_gate(settings), ledger=ledger, judge=open_judge(settings, ledger) if judge else None)

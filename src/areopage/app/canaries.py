@@ -32,11 +32,11 @@ def canary_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
     suite = config.load_suite()
     if suite.config.exam.canary.interval is None or not (suite.folder / GOLD_FILE).is_file():
         return None
-    told: set[str] = set()
+    warnings: set[str] = set()
 
     def warn(text: str) -> None:
-        if text not in told:
-            told.add(text)
+        if text not in warnings:
+            warnings.add(text)
             LOG.warning("%s", text)
 
     async def run(due: datetime) -> None:
@@ -67,9 +67,9 @@ async def run_due_canaries(
     for canary in canaries:
         if left_out := canary.left_out_text:
             warn(f"not in the canary of judge {canary.judge.name}: {left_out}")
-        last = max((one.earlier[-1].at for one in canary.references if one.earlier), default=None)
+        last = max((reference.earlier[-1].at for reference in canary.references if reference.earlier), default=None)
         if canary.references and is_due(last, every, due):
-            results += [found] if (found := await _run(ledger, config, suite, canary, due, warn)) else []
+            results += [result] if (result := await _run(ledger, config, suite, canary, due, warn)) else []
     return tuple(results)
 
 
@@ -79,7 +79,7 @@ def _planned(ledger: Ledger, suite: Suite, wishes: ExamWishes, *, joint: bool) -
     for way in (joint, not joint):
         exam = prepare_exam(suite, structs.replace(wishes, joint=way)).checked()
         rounds.append(plan_canaries(suite, exam, ledger))
-        if any(one.references for one in rounds[-1]):
+        if any(canary.references for canary in rounds[-1]):
             return rounds[-1]
     return rounds[0]
 
@@ -95,18 +95,18 @@ async def _run(
         warn(f"the canary of judge {canary.judge.name} is not finished: {fault}")
         return None
     alerting = await asyncio.to_thread(open_alerting, ledger, config, suite)
-    for one in result.rounds:
-        await asyncio.to_thread(settle, alerting, canary_finding(one, alerting.locale), now)
-        if one.moved:
-            LOG.warning("judge %s moved since its exam on %s", one.judge, one.criterion)
+    for report in result.found:
+        await asyncio.to_thread(settle, alerting, canary_finding(report, alerting.locale), now)
+        if report.moved:
+            LOG.warning("judge %s moved since its exam on %s", report.judge, report.criterion)
     return result
 
 
 def _may_be_due(ledger: Ledger, suite: Suite, names: Sequence[str], every: timedelta, due: datetime) -> bool:
     """Whether a judge was examined and had no round in this period, by the ledger alone: no server is asked for nothing."""
     judges = choose_judges(suite, names, 1)
-    examined = {name for one in ledger.qualifications.list(suite=suite.name) if one.whole for name in (one.judge, one.model)}
+    examined = {name for exam in ledger.qualifications.list(suite=suite.name) if exam.whole for name in (exam.judge, exam.model)}
     last: dict[str, datetime] = {}
-    for one in ledger.canaries.list(suite=suite.name):
-        last[one.judge] = max(one.at, last.get(one.judge, one.at))
+    for report in ledger.canaries.list(suite=suite.name):
+        last[report.judge] = max(report.at, last.get(report.judge, report.at))
     return any({judge.name, str(judge.reference)} & examined and is_due(last.get(judge.name), every, due) for judge in judges)

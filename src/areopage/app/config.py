@@ -120,12 +120,12 @@ def find_config(path: Path | None = None, ledger: str | None = None, environment
     Raises:
         ConfigError: the file is missing or wrong.
     """
-    found = os.environ if environment is None else environment
-    named = path or (Path(found[CONFIG_VARIABLE]) if found.get(CONFIG_VARIABLE) else None)
+    variables = os.environ if environment is None else environment
+    named = path or (Path(variables[CONFIG_VARIABLE]) if variables.get(CONFIG_VARIABLE) else None)
     if named is None and Path(CONFIG_FILE).is_file():
         named = Path(CONFIG_FILE)
     config = load_config(named) if named else default_config()
-    place = ledger or found.get(LEDGER_VARIABLE)
+    place = ledger or variables.get(LEDGER_VARIABLE)
     return config.on_ledger(place) if place else config
 
 
@@ -157,15 +157,15 @@ def _with_files(sections: S, folder: Path) -> S:
     for name, judge in sections.judges.items():
         judges[name] = judge
         with suppress(ModelError):  # one that names no model is refused where it is used
-            found = ModelReference.parse(judge.model, default_provider=judge.provider).beside(folder)
-            judges[name] = judge.model_copy(update={"model": found.model})
+            reference = ModelReference.parse(judge.model, default_provider=judge.provider).beside(folder)
+            judges[name] = judge.model_copy(update={"model": reference.model})
     return sections.model_copy(update={"judges": judges})
 
 
 def _with_file(text: str, folder: Path) -> str:
     """The name of a judge, REF or NAME=REF with the file that it names resolved from a folder."""
-    found = NAMED_REFERENCE.fullmatch(text)
-    name, reference = found.groups() if found else ("", text)
+    match = NAMED_REFERENCE.fullmatch(text)
+    name, reference = match.groups() if match else ("", text)
     with suppress(ModelError):
         return f"{name}{'=' if name else ''}{ModelReference.parse(reference).beside(folder)}"
     return text

@@ -30,20 +30,20 @@ def gate_exams(config: AppConfig, wishes: AskingWishes, languages: Sequence[str]
         DatasetError: a language has no gold rows.
         MissingExtra: the judge's model needs a package that is not installed.
     """
-    found = configured_judge(config.rag, os.environ, judge_window(config))
-    if found is None:
+    configured = configured_judge(config.rag, os.environ, judge_window(config))
+    if configured is None:
         raise config.rag.fault("no judge is configured: write judge: provider:model", "grey_band")
-    return tuple(_exam(found, language, wishes, limit) for language in dict.fromkeys(languages or LANGUAGES))
+    return tuple(_exam(configured, language, wishes, limit) for language in dict.fromkeys(languages or LANGUAGES))
 
 
-def _exam(found: ConfiguredJudge, language: str, wishes: AskingWishes, limit: int) -> Exam:
+def _exam(configured: ConfiguredJudge, language: str, wishes: AskingWishes, limit: int) -> Exam:
     every = read_judge_gold(language)
     rows, execution = tuple(limited(every, limit)), ExecutionSection()
-    judge = structs.replace(found.judge, pass_options=found.judge.pass_options * PASSES)
+    judge = structs.replace(configured.judge, pass_options=configured.judge.pass_options * PASSES)
     asking = Asking(
-        panel=structs.replace(found, judge=judge).panel(language, load_criterion()[language]),
+        panel=structs.replace(configured, judge=judge).panel(language, load_criterion()[language]),
         # nobody waits for an exam: a call may take longer than one of a decision
-        settings=found.settings.with_timeout(wishes.timeout or execution.call_timeout),
+        settings=configured.settings.with_timeout(wishes.timeout or execution.call_timeout),
         concurrency=wishes.concurrency or execution.concurrency,
         outage_seconds=execution.outage_seconds if wishes.outage_seconds is None else wishes.outage_seconds,
     )

@@ -181,14 +181,14 @@ def _lines(config: Struct, weights: str | None, indent: str = "") -> Iterator[st
 
 
 def _fields(kind: type[Struct]) -> dict[str, tuple[Any, Meta | None]]:
-    found: dict[str, tuple[Any, Meta | None]] = {}
+    fields: dict[str, tuple[Any, Meta | None]] = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
-        meta = next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Meta)), None)
-        found[name] = (hint.__origin__ if meta is not None else hint, meta)
-    return found
+        meta = next((note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Meta)), None)
+        fields[name] = (hint.__origin__ if meta is not None else hint, meta)
+    return fields
 
 
-def _schema_of(kind: type[Struct], **own: Any) -> type[BaseModel]:
+def _schema_of(kind: type[Struct], **others: Any) -> type[BaseModel]:
     """The section that a record is: the same keys, defaults and bounds, checked as every other section is."""
     defaults = {field.name: field.default for field in structs.fields(kind)}
     keys: dict[str, Any] = {}
@@ -200,7 +200,7 @@ def _schema_of(kind: type[Struct], **own: Any) -> type[BaseModel]:
         else:
             bounds = {bound: getattr(meta, bound) for bound in ("ge", "gt", "le") if getattr(meta, bound, None) is not None}
             keys[name] = (hint, Field(default, **bounds))
-    return create_model(kind.__name__, __base__=ConfigSection, **keys | own)
+    return create_model(kind.__name__, __base__=ConfigSection, **keys | others)
 
 
 _Rules = _schema_of(GateConfig, grounding=(str | None, None))

@@ -78,12 +78,12 @@ def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Differen
         differs: is told each stored value that is not the computed one.
     """
     recomputing, differing = _Recomputing(ledger, progress), 0
-    evaluations = (one for portion in recomputing.portions() for change in portion for one in change.differences)
-    rounds = (one for _, found in _rounds(ledger) for one in found)
-    runs = (one for part in (recomputing.damaged, recomputing.outcome_differences()) for one in part)
-    for found in (evaluations, runs, rounds, ledger.caches.day_differences(), ledger.caches.equal_differences()):
-        for one in found:
-            differs(one)
+    evaluations = (difference for portion in recomputing.portions() for change in portion for difference in change.differences)
+    rounds = (difference for _, differences in _rounds(ledger) for difference in differences)
+    runs = (difference for part in (recomputing.damaged, recomputing.outcome_differences()) for difference in part)
+    for differences in (evaluations, runs, rounds, ledger.caches.day_differences(), ledger.caches.equal_differences()):
+        for difference in differences:
+            differs(difference)
             differing += 1
     return Comparison(
         checked=recomputing.done, differing=differing, orphans=ledger.caches.orphans(), unreadable=recomputing.unreadable
@@ -98,9 +98,9 @@ def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
     """
     recomputing, written = _Recomputing(ledger, progress), 0
     for portion in recomputing.portions():
-        wrong = [one for one in portion if one.differences]
-        written += ledger.caches.rewrite([(one.stored, one.computed) for one in wrong if one.stored is not None])
-        ledger.evaluations.put([one.computed for one in wrong if one.stored is None])
+        wrong = [change for change in portion if change.differences]
+        written += ledger.caches.rewrite([(change.stored, change.computed) for change in wrong if change.stored is not None])
+        ledger.evaluations.put([change.computed for change in wrong if change.stored is None])
     for run_id, outcome in recomputing.outcomes.items():
         ledger.put_outcome(run_id, outcome)
     for computed, differences in _rounds(ledger):
@@ -148,9 +148,11 @@ class _Recomputing:
 
     def portions(self) -> Iterator[list[_Change]]:
         """Every evaluation with what it should be, a portion at a time."""
-        for found in self._ledger.streams.evaluated("monitor"):
-            yield self._monitored([(answer, one) for answer, one in found if self._panel(one.run_id) is not None])
-            self._count(len(found))
+        for portion in self._ledger.streams.evaluated("monitor"):
+            yield self._monitored(
+                [(answer, evaluation) for answer, evaluation in portion if self._panel(evaluation.run_id) is not None]
+            )
+            self._count(len(portion))
         for run in self._ledger.runs():
             try:
                 for changes in self._of_bench(run):
@@ -171,15 +173,15 @@ class _Recomputing:
             what = "not those that the run began with"
             self.damaged.append(Difference(subject=run.id, run_id=run.id, field="run_cases", stored="", computed=what))
         parts = self._ledger.streams.evaluated("bench", run.id)
-        stored = {one.id: one for part in parts for _, one in part}
+        stored = {evaluation.id: evaluation for part in parts for _, evaluation in part}
         if not stored and run.finished_at is None:
             return
         view = view_run(run, self._ledger, linked=False)
         self.outcomes[run.id] = outcome_of_run(view)
         self._erased |= {run.id} if view.erased else set()
-        made = [one for one, _ in run_evaluations(view)]
-        known = self._ledger.answers.numbers([one.id for one in made])
-        changes = [_of_run(stored.get(one.id), one) for one in made if one.id in known]
+        made = [evaluation for evaluation, _ in run_evaluations(view)]
+        numbered = self._ledger.answers.numbers([evaluation.id for evaluation in made])
+        changes = [_of_run(stored.get(evaluation.id), evaluation) for evaluation in made if evaluation.id in numbered]
         for start in range(0, len(changes), PORTION):
             yield changes[start : start + PORTION]
 
@@ -191,23 +193,25 @@ class _Recomputing:
             if computed is not None and computed != run.outcome and is_kept:
                 yield Difference(subject=run.id, run_id=run.id, field="runs.outcome", stored=run.outcome, computed=computed)
 
-    def _monitored(self, found: Sequence[tuple[int, Evaluation]]) -> list[_Change]:
-        judgments = self._ledger.judgments_under([(answer, one.run_id) for answer, one in found])
-        words = self._ledger.caches.word_differences([one for _, one in found])
+    def _monitored(self, portion: Sequence[tuple[int, Evaluation]]) -> list[_Change]:
+        judgments = self._ledger.judgments_under([(answer, evaluation.run_id) for answer, evaluation in portion])
+        words = self._ledger.caches.word_differences([evaluation for _, evaluation in portion])
         changes: list[_Change] = []
-        for answer, one in found:
-            panel = self._panel(one.run_id)
+        for answer, evaluation in portion:
+            panel = self._panel(evaluation.run_id)
             if panel is not None:
-                made = judgments.get((answer, one.run_id), ())
-                again = evaluated_again(panel, one.run_id, Case(id=one.id, prompt=""), made, one.timestamp)
-                computed = with_computed(one, again, has_texts=all(judgment.stored == "full" for judgment in made))
-                differences = evaluation_differences(one, computed)
-                if one.number in words:
-                    indexed, wanted = words[one.number]
+                made = judgments.get((answer, evaluation.run_id), ())
+                again = evaluated_again(panel, evaluation.run_id, Case(id=evaluation.id, prompt=""), made, evaluation.timestamp)
+                computed = with_computed(evaluation, again, has_texts=all(judgment.stored == "full" for judgment in made))
+                differences = evaluation_differences(evaluation, computed)
+                if evaluation.number in words:
+                    indexed, wanted = words[evaluation.number]
                     differences.append(
-                        Difference(subject=one.id, run_id=one.run_id, field="words", stored=indexed, computed=wanted)
+                        Difference(
+                            subject=evaluation.id, run_id=evaluation.run_id, field="words", stored=indexed, computed=wanted
+                        )
                     )
-                changes.append(_Change(one, computed, tuple(differences)))
+                changes.append(_Change(evaluation, computed, tuple(differences)))
         return changes
 
     def _panel(self, run_id: str) -> Panel | None:

@@ -58,17 +58,17 @@ def _case() -> str:
     """A line of a dataset: only the prompt is required, null is an empty cell, other keys go to the metadata."""
     schema = msgspec.json.schema(Case)
     case = schema["$defs"]["Case"]
-    properties = {name: found for name, found in case["properties"].items() if name != "metadata"}
+    properties = {name: schema for name, schema in case["properties"].items() if name != "metadata"}
     documents = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Document"}]}
     properties["documents"] = {"anyOf": [{"type": "string"}, {"type": "array", "items": documents}]}
     properties["tags"] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
     properties["id"] = {"type": ["string", "number"]}
     properties["maturity"] = {"type": ["string", "number"]}
     case["properties"] = {
-        name: found
+        name: schema
         if name == "prompt"
-        else {"anyOf": [{key: value for key, value in found.items() if key != "default"}, {"type": "null"}]}
-        for name, found in properties.items()
+        else {"anyOf": [{key: value for key, value in schema.items() if key != "default"}, {"type": "null"}]}
+        for name, schema in properties.items()
     }
     case["required"] = ["prompt"]
     case["description"] = "A line of a dataset in JSON Lines. Other spellings of the names are accepted; other keys are metadata."

@@ -83,7 +83,7 @@ class RereadCheck(Struct, frozen=True, kw_only=True):
     left: int
 
 
-def check_rereadings(ledger: Ledger, numbers: Sequence[int], found: Callable[[str], None]) -> RereadCheck:
+def check_rereadings(ledger: Ledger, numbers: Sequence[int], tell: Callable[[str], None]) -> RereadCheck:
     """Read the raw texts of judgments once more, and compare the verdicts; nothing is written.
 
     Args:
@@ -93,16 +93,16 @@ def check_rereadings(ledger: Ledger, numbers: Sequence[int], found: Callable[[st
     panels, faults, left = _Panels(ledger), 0, 0
     for part in chunks(numbers):
         judgments = ledger.judgments_numbered(part)
-        cases = ledger.answers.cases_of([one.key for one in judgments.values()])
+        cases = ledger.answers.cases_of([judgment.key for judgment in judgments.values()])
         for number, judgment in judgments.items():
             panel = panels.of(judgment.run_id)
-            outcomes = [one.outcome for one in judgment.verdicts]
+            outcomes = [verdict.outcome for verdict in judgment.verdicts]
             # no raw text holds a score that was computed from log-probabilities
-            if panel is None or any(isinstance(one, Scored) and one.mass is not None for one in outcomes):
+            if panel is None or any(isinstance(outcome, Scored) and outcome.mass is not None for outcome in outcomes):
                 left += 1
             elif not _is_as_read(judgment, panel, cases.get(judgment.key)):
                 faults += 1
-                found(f"judgments {number}: altered (its scores are not those of its raw text)")
+                tell(f"judgments {number}: altered (its scores are not those of its raw text)")
     return RereadCheck(faults=faults, left=left)
 
 
@@ -110,8 +110,8 @@ class _Panels:
     """The panels of a ledger, each read once; None where another version stored it."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self._runs: dict[str, Run] = {one.id: one for kind in ("monitor", "gate") for one in ledger.panels(kind)}
-        self._runs |= {one.id: one for one in ledger.runs()}
+        self._runs: dict[str, Run] = {run.id: run for kind in ("monitor", "gate") for run in ledger.panels(kind)}
+        self._runs |= {run.id: run for run in ledger.runs()}
         self._panels: dict[str, Panel | None] = {}
 
     def of(self, run_id: str) -> Panel | None:
@@ -126,8 +126,12 @@ class _Panels:
 
 def _is_as_read(judgment: Judgment, panel: Panel, case: Case | None) -> bool:
     """Whether the verdicts are those of the raw text; only whole raw texts are read again."""
-    known = panel.criteria_by_id()
-    if judgment.stored != "full" or not judgment.raw_text or any(one.criterion not in known for one in judgment.verdicts):
+    criteria = panel.criteria_by_id()
+    if (
+        judgment.stored != "full"
+        or not judgment.raw_text
+        or any(verdict.criterion not in criteria for verdict in judgment.verdicts)
+    ):
         return False
     return reparsed(judgment, panel, case or Case(id="", prompt="")).outcomes == judgment.outcomes
 
@@ -136,7 +140,7 @@ def verify_ledger(
     ledger: Ledger,
     kept: tuple[Head, ...],
     progress: Progress,
-    found: Callable[[str], None],
+    tell: Callable[[str], None],
     differs: Callable[[Difference], None],
     results: Mapping[str, Any] | None = None,
 ) -> Verification:
@@ -151,14 +155,14 @@ def verify_ledger(
     Raises:
         StorageError: the ledger cannot be read.
     """
-    chains = ledger.chains.check(kept, lambda fault: found(str(fault)))
-    read = check_rereadings(ledger, chains.reread, found)
+    chains = ledger.chains.check(kept, lambda fault: tell(str(fault)))
+    read = check_rereadings(ledger, chains.reread, tell)
     unread = read.left + chains.reread_and_erased
     differences = None if results is None else figure_differences(ledger, results)
     figures = None if differences is None else 0
     for figures, difference in enumerate(differences or (), 1):
         if figures <= MOST_NAMED:
-            found(f"the file's {difference}")
+            tell(f"the file's {difference}")
     return Verification(
         chains=chains,
         scores=check_ledger(ledger, progress, differs),
@@ -179,23 +183,23 @@ def kept_heads(path: Path) -> tuple[Head, ...]:
     except OSError as fault:
         raise UserError(f"{path} cannot be read: {fault.strerror}") from None
     try:
-        told = msgspec.json.decode(content, type=_Kept)
-        texts = [*told.ledger_heads, *told.run.metadata.ledger_heads]
+        named = msgspec.json.decode(content, type=_Kept)
+        texts = [*named.ledger_heads, *named.run.metadata.ledger_heads]
     except msgspec.MsgspecError:
         texts = [match[0] for match in _IN_REPORT.findall(content.decode("utf-8", "replace"))]
-    found = {Head(int(match[1]), int(match[2]), match[3]) for text in texts if (match := _HEAD.fullmatch(text))}
-    if not found:
+    heads = {Head(int(match[1]), int(match[2]), match[3]) for text in texts if (match := _HEAD.fullmatch(text))}
+    if not heads:
         raise UserError(f"{path} names no head of a ledger: give a results.json or a report of bench, monitor or gate")
-    return tuple(sorted(found))
+    return tuple(sorted(heads))
 
 
 def results_in(path: Path) -> dict[str, Any] | None:
     """The content of a results.json; None for any other file."""
     try:
-        found = msgspec.json.decode(path.read_bytes())
+        content = msgspec.json.decode(path.read_bytes())
     except (OSError, msgspec.MsgspecError):
         return None
-    return found if isinstance(found, dict) and found.get("schema") == "areopage/results/1" else None
+    return content if isinstance(content, dict) and content.get("schema") == "areopage/results/1" else None
 
 
 def figure_differences(ledger: Ledger, results: Mapping[str, Any]) -> Iterator[str] | None:
@@ -209,7 +213,7 @@ def figure_differences(ledger: Ledger, results: Mapping[str, Any]) -> Iterator[s
     if not isinstance(run_id, str) or _member(metadata, "variant"):
         return None
     try:
-        run = next(one for one in ledger.runs() if one.id == run_id)
+        run = next(run for run in ledger.runs() if run.id == run_id)
     except (StopIteration, UnknownRun):
         return iter([f"run {run_id}: the ledger does not hold it"])
     return _differences(view_run(run, ledger), results)
@@ -226,9 +230,9 @@ def _differences(view: RunView, results: Mapping[str, Any]) -> Iterator[str]:
     yield from _compared("run.metadata", metadata, _picked(run["metadata"], _METADATA))
     records = results.get("records")
     pairs = zip_longest(records if isinstance(records, list) else (), record_results(view))
-    for number, (held, record) in enumerate(pairs):
+    for number, (stored, record) in enumerate(pairs):
         computed = None if record is None else _picked(_as_json(record), _RECORD)
-        yield from _compared(f"records[{number}]", _picked(held, _RECORD), computed)
+        yield from _compared(f"records[{number}]", _picked(stored, _RECORD), computed)
 
 
 def _verdicts(view: RunView) -> tuple[str, ...]:
@@ -247,7 +251,7 @@ def _verdicts(view: RunView) -> tuple[str, ...]:
     passed: tuple[Verdict, ...] = ("PASS", Release.PROVISIONAL) if examined else ()
     passed += (Release.UNEXAMINED,) if accepts else ()
     if by_scores.verdict in Release.WITH_UNREAD.values():
-        passed = tuple(Release.WITH_UNREAD[one] for one in passed)
+        passed = tuple(Release.WITH_UNREAD[verdict] for verdict in passed)
     others: tuple[Verdict, ...] = ("INCONCLUSIVE", *passed)
     return tuple(dict.fromkeys((release.verdict, *others)))
 
@@ -266,17 +270,17 @@ def _member(value: Any, *names: str) -> Any:
     return value
 
 
-def _compared(place: str, held: Any, computed: Any) -> Iterator[str]:
-    if isinstance(computed, dict) and isinstance(held, dict):
-        for name in dict.fromkeys((*computed, *held)):
+def _compared(place: str, stored: Any, computed: Any) -> Iterator[str]:
+    if isinstance(computed, dict) and isinstance(stored, dict):
+        for name in dict.fromkeys((*computed, *stored)):
             if name in _PASSED_OVER:
                 continue
-            yield from _compared(f"{place}.{name}", held.get(name), computed.get(name))
-    elif isinstance(computed, list) and isinstance(held, list):
-        for number, (mine, theirs) in enumerate(zip_longest(held, computed)):
+            yield from _compared(f"{place}.{name}", stored.get(name), computed.get(name))
+    elif isinstance(computed, list) and isinstance(stored, list):
+        for number, (mine, theirs) in enumerate(zip_longest(stored, computed)):
             yield from _compared(f"{place}[{number}]", mine, theirs)
-    elif held != computed:
-        yield f"{place}: {_shown(held)}; the ledger: {_shown(computed)}"
+    elif stored != computed:
+        yield f"{place}: {_shown(stored)}; the ledger: {_shown(computed)}"
 
 
 def _shown(value: Any) -> str:

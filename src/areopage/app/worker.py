@@ -96,9 +96,9 @@ class RunWorker:
             self._outage.over()
 
     def _look(self) -> None:
-        found = [run.run_id for run in self._fleet.open_runs() if self._only in ("", run.run_id)]
-        self._is_closed = not found
-        self._runs = {id: self._runs[id] if id in self._runs else self._opened(id) for id in found}
+        open_runs = [run.run_id for run in self._fleet.open_runs() if self._only in ("", run.run_id)]
+        self._is_closed = not open_runs
+        self._runs = {id: self._runs[id] if id in self._runs else self._opened(id) for id in open_runs}
         for run_id, run in self._runs.items():
             if run is None:
                 continue
@@ -117,8 +117,8 @@ class RunWorker:
 
     def stop(self) -> None:
         """Ask the processes to end; open calls may take the grace."""
-        for one in self._running.values():
-            _signal(one.process, signal.SIGTERM)
+        for child in self._running.values():
+            _signal(child.process, signal.SIGTERM)
 
     def hurry(self) -> None:
         """End open calls at once."""
@@ -127,12 +127,12 @@ class RunWorker:
     def close(self) -> None:
         """Wait for the processes; those that do not end in time are killed."""
         until = time.monotonic() + self._grace + _KILL_AFTER
-        for one in self._running.values():
+        for child in self._running.values():
             try:
-                one.process.wait(max(0.1, until - time.monotonic()))
+                child.process.wait(max(0.1, until - time.monotonic()))
             except subprocess.TimeoutExpired:
-                _signal(one.process, signal.SIGKILL)
-                one.process.wait()
+                _signal(child.process, signal.SIGKILL)
+                child.process.wait()
         self._running.clear()
         self._id.release()
 
@@ -150,7 +150,7 @@ class RunWorker:
         """Whether a share has work now, and this worker none at the same server."""
         if time.monotonic() < self._not_before.get((run_id, share.key), 0.0):
             return False
-        if any(not {*one.servers}.isdisjoint(share.servers) for one in self._running.values()):
+        if any(not {*child.servers}.isdisjoint(share.servers) for child in self._running.values()):
             return False
         if all(phase.ended_at is not None for phase in phases if share.phases is None or phase.name in share.phases):
             return False
@@ -184,13 +184,13 @@ class RunWorker:
         self._running[run_id, share.key] = _Process(process=process, servers=share.servers)
 
     def _reap(self) -> None:
-        for key, one in list(self._running.items()):
-            code = one.process.poll()
+        for key, child in list(self._running.items()):
+            code = child.process.poll()
             if code is None:
                 continue
             del self._running[key]
-            if one.process.stdin is not None:
-                one.process.stdin.close()
+            if child.process.stdin is not None:
+                child.process.stdin.close()
             end = _ENDS.get(code)
             if end is None:
                 self._deaths[key] = self._deaths.get(key, 0) + 1

@@ -178,8 +178,8 @@ def _fields_of(item: Any, position: int) -> dict[str, Any]:
         value = _value_of(metadata, key)
         if isinstance(value, str | Integral) or (key == "score" and value is not None):
             fields[key] = value
-    own = {"id": getattr(node, "id", None) or None, "score": score}
-    return fields | {key: value for key, value in own.items() if value is not None}
+    attributes = {"id": getattr(node, "id", None) or None, "score": score}
+    return fields | {key: value for key, value in attributes.items() if value is not None}
 
 
 def _value_of(fields: Mapping[str, Any], key: str) -> Any:

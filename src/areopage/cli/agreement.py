@@ -60,7 +60,7 @@ def agreement(
     else:
         report, spoken = _measured(find_config(config), days, judge, lang, suite, sample_only=not everything)
         language = report_locale(spoken)
-    text = {"json": agreement_json, "csv": agreement_csv}.get(form, lambda one: agreement_text(one, language))(report)
+    text = {"json": agreement_json, "csv": agreement_csv}.get(form, lambda measured: agreement_text(measured, language))(report)
     if out is None:
         typer.echo(text, nl=not text.endswith("\n"))
         return

@@ -76,15 +76,15 @@ def audit(
     (asking,) = agreed([prepared.asking], None if yes else ask_to_send)
     prepared = structs.replace(prepared, asking=asking)
     with opened_ledger(places, create=True) as opened, resumed_by_the_same_command():
-        found = asyncio.run(_carried_out(JudgeAudit(prepared, opened), prepared, only_plan=plan, yes=yes))
-    if found is None:
+        result = asyncio.run(_carried_out(JudgeAudit(prepared, opened), prepared, only_plan=plan, yes=yes))
+    if result is None:
         return
-    folder = out / f"audit-{found.suite}-{datetime.now(UTC):%Y-%m-%d_%H%M%S}"
+    folder = out / f"audit-{result.suite}-{datetime.now(UTC):%Y-%m-%d_%H%M%S}"
     make_folder(folder)
     for language in LANGUAGES:
-        write_report(audit_report(found, language), "html", folder / f"audit.{language}.html")
-    write_report(audit_report(found, "en"), "json", folder / "audit.json")
-    for line in console_lines(found, found.language):
+        write_report(audit_report(result, language), "html", folder / f"audit.{language}.html")
+    write_report(audit_report(result, "en"), "json", folder / "audit.json")
+    for line in console_lines(result, result.language):
         typer.echo(visible(line))
     tell(f"written to {folder}: audit.en.html, audit.fr.html, audit.json")
 
@@ -103,22 +103,22 @@ def _without(named: list[str] | None) -> tuple[str, ...]:
     return tuple(name for name in ASKED_WITHOUT if name in wanted or EACH in wanted)
 
 
-async def _carried_out(one: JudgeAudit, prepared: PreparedAudit, *, only_plan: bool, yes: bool) -> AuditResult | None:
-    size = await one.plan()
-    wishes, panel = prepared.wishes, one.panel
-    told = f"suite {panel.suite} {panel.suite_version}, language {panel.language}"
-    tell(f"audit of {one.judge.name} ({one.judge.reference}) with {told}")
-    if one.judge.unfit:
-        tell(f"note: this judge is NOT FIT TO JUDGE: {one.judge.unfit}")
+async def _carried_out(examined: JudgeAudit, prepared: PreparedAudit, *, only_plan: bool, yes: bool) -> AuditResult | None:
+    size = await examined.plan()
+    wishes, panel = prepared.wishes, examined.panel
+    panel_text = f"suite {panel.suite} {panel.suite_version}, language {panel.language}"
+    tell(f"audit of {examined.judge.name} ({examined.judge.reference}) with {panel_text}")
+    if examined.judge.unfit:
+        tell(f"note: this judge is NOT FIT TO JUDGE: {examined.judge.unfit}")
     tell(f"probes: {', '.join(wishes.probes)}; left out in turn: {name_list(wishes.without) or 'no protection'}")
     for line in prepared.asking.contacts:
         tell(line)
-    known = f" ({size.stored:,} of {size.planned:,} are known already)" if size.stored else ""
-    told = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
-    tell(f"plan: {counted(size.calls, 'call')}{known}, {told}")
+    repeats = f" ({size.stored:,} of {size.planned:,} are known already)" if size.stored else ""
+    amount = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
+    tell(f"plan: {counted(size.calls, 'call')}{repeats}, {amount}")
     if only_plan:
         return None
     if size.calls:
         confirm([prepared.asking], yes=yes)
     with asking_display(prepared.asking) as display:
-        return await one.carry_out(display)
+        return await examined.carry_out(display)

@@ -49,8 +49,8 @@ def plan(
         planned = planned_labels(view, precision)
         if not planned:
             raise UserError(f"run {view.run.id}: its jury has scored nothing")
-        needed = max(one.plan.labels for one in planned)
-        enough = all(one.labelled >= one.plan.labels and not one.is_assumed for one in planned)
+        needed = max(criterion.plan.labels for criterion in planned)
+        enough = all(criterion.labelled >= criterion.plan.labels and not criterion.is_assumed for criterion in planned)
         _print_plan(view, planned, enough)
         allowed = answers_by_kind(view)["random"]
         now = datetime.now(UTC)
@@ -58,8 +58,8 @@ def plan(
             done = queue_answers(view, opened, ("random",), min(needed, len(allowed)), now, raters=raters)
             typer.echo(f"queued at random: {done.new} new, {done.known} were in the queue")
             view = view_run(view.run, opened)
-        known = {*view.people.items, *(label.answer_id for label in view.people.labels)}
-        taught = teaching_answers(judged_run(view), allowed, teach, known) if teach else ()
+        queued = {*view.people.items, *(label.answer_id for label in view.people.labels)}
+        taught = teaching_answers(judged_run(view), allowed, teach, queued) if teach else ()
         if taught and queue:
             items = [ReviewItem(answer_id=id, why=TEACHING, created_at=now, wanted=raters, run_id=view.run.id) for id in taught]
             opened.review_queue.add(items)
@@ -79,23 +79,23 @@ def _print_plan(view: RunView, planned: list[CriterionPlan], enough: bool) -> No
         *("answers", "labelled", "needed", "without judges", "half-width", "sd of people", "r with jury"), first="score of"
     )
 
-    def row(one: CriterionPlan) -> tuple[str, ...]:
+    def row(criterion: CriterionPlan) -> tuple[str, ...]:
         return (
-            one.criterion or "all",
-            f"{one.plan.judged:,}",
-            f"{one.labelled:,}",
-            f"{one.plan.labels:,}",
-            f"{one.plan.labels_alone:,}",
-            f"{one.plan.reached:.3f}",
-            *(f"{value:.2f}{' *' if one.is_assumed else ''}" for value in (one.spread, one.correlation)),
+            criterion.criterion or "all",
+            f"{criterion.plan.judged:,}",
+            f"{criterion.labelled:,}",
+            f"{criterion.plan.labels:,}",
+            f"{criterion.plan.labels_alone:,}",
+            f"{criterion.plan.reached:.3f}",
+            *(f"{value:.2f}{' *' if criterion.is_assumed else ''}" for value in (criterion.spread, criterion.correlation)),
         )
 
     printer.table(Table(columns=heads, rows=rows(map(row, planned))))
-    if any(one.is_assumed for one in planned):
+    if any(criterion.is_assumed for criterion in planned):
         printer.say("* assumed, as fewer than 10 random answers are labelled: plan again after the first labels")
-    needed = max(one.plan.labels for one in planned)
-    told = "enough answers drawn at random are labelled" if enough else f"label {answers_text(needed)} drawn at random"
-    printer.say(told, "bold")
+    needed = max(criterion.plan.labels for criterion in planned)
+    text = "enough answers drawn at random are labelled" if enough else f"label {answers_text(needed)} drawn at random"
+    printer.say(text, "bold")
 
 
 def fit(
@@ -111,11 +111,13 @@ def fit(
     """
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
         view = view_run(opened.run(run), opened)
-        found = fit_run(view, datetime.now(UTC))
-        opened.calibrations.add(found.stored())
-        opened.audit.note(actor(), "calibrate", view.run.id, f"calibration {found.id}: {counted(found.labels.labels, 'label')}")
-        _print_calibration(found)
-        parts = ["areopage", "bench", "rescore", view.run.id, "--calibration", found.id, "--out", str(out)]
+        calibration = fit_run(view, datetime.now(UTC))
+        opened.calibrations.add(calibration.stored())
+        opened.audit.note(
+            actor(), "calibrate", view.run.id, f"calibration {calibration.id}: {counted(calibration.labels.labels, 'label')}"
+        )
+        _print_calibration(calibration)
+        parts = ["areopage", "bench", "rescore", view.run.id, "--calibration", calibration.id, "--out", str(out)]
         typer.echo(f"apply it: {shlex.join(parts)}")
 
 
@@ -133,10 +135,10 @@ def monitored(
     Only blind labels count, of answers that the monitor drew at random for review. Each label is weighed by the traffic of its
     day.
     """
-    now, found = datetime.now(UTC), find_config(config)
+    now, settings = datetime.now(UTC), find_config(config)
     last = last_day(until, now)
-    suite = found.monitor.load_suite()
-    with open_ledger(found) as ledger:
+    suite = settings.monitor.load_suite()
+    with open_ledger(settings) as ledger:
         scope = Scope(suite=suite.name, source=source, variant=variant)
         fitted = fit_period(ledger, last_days(days, last), scope, now)
         ledger.calibrations.add(fitted.stored())
@@ -152,17 +154,24 @@ def monitored(
 def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """List the calibrations of a ledger, oldest first."""
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
-        known = opened.calibrations.all()
-        if not known:
+        stored_calibrations = opened.calibrations.all()
+        if not stored_calibrations:
             typer.echo(f"no calibrations in {opened.place}")
             return
         heads = columns("fitted (UTC)", "suite", "run", "answers labelled", "judges", first="calibration", texts=(1, 2, 3, 5))
 
-        def row(found: Calibration) -> tuple[str, ...]:
-            judges = name_list(judge.name for judge in found.judges)
-            return found.id, f"{found.fitted:%Y-%m-%d %H:%M}", found.suite, found.source, f"{found.labels.answers:,}", judges
+        def row(calibration: Calibration) -> tuple[str, ...]:
+            judges = name_list(judge.name for judge in calibration.judges)
+            return (
+                calibration.id,
+                f"{calibration.fitted:%Y-%m-%d %H:%M}",
+                calibration.suite,
+                calibration.source,
+                f"{calibration.labels.answers:,}",
+                judges,
+            )
 
-        table = Table(columns=heads, rows=rows(row(Calibration.read(stored)) for stored in known))
+        table = Table(columns=heads, rows=rows(row(Calibration.read(stored)) for stored in stored_calibrations))
         Printer(report_locale("en")).table(table)
 
 
@@ -172,20 +181,20 @@ def show(id: IdArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOpti
         _print_calibration(Calibration.read(opened.calibrations.find(id)))
 
 
-def _print_calibration(found: Calibration) -> None:
-    printer, labels = Printer(report_locale("en")), found.labels
-    source = f"monitored {found.source}" if found.monitored else f"run {found.run_id}"
-    printer.say(f"calibration {found.id} of {found.fitted:%Y-%m-%d %H:%M} UTC, {source}", "bold")
+def _print_calibration(calibration: Calibration) -> None:
+    printer, labels = Printer(report_locale("en")), calibration.labels
+    source = f"monitored {calibration.source}" if calibration.monitored else f"run {calibration.run_id}"
+    printer.say(f"calibration {calibration.id} of {calibration.fitted:%Y-%m-%d %H:%M} UTC, {source}", "bold")
     raters = name_list(visible(rater) for rater in labels.raters)
     printer.say(f"labels: {labels.labels} of {answers_text(labels.answers)} drawn at random, by {raters}")
-    if found.monitored:
-        judged = max(fit.mean.judged for fit in found.criteria)
-        told = f"means are of the {answers_text(judged)} of the days with labels; each label is weighed by its day's traffic"
-        printer.say(told)
+    if calibration.monitored:
+        judged = max(fit.mean.judged for fit in calibration.criteria)
+        text = f"means are of the {answers_text(judged)} of the days with labels; each label is weighed by its day's traffic"
+        printer.say(text)
     if labels.answers < labels.drawn:
         waiting = answers_text(labels.drawn - labels.answers)
-        told = f"drawn at random, and not labelled: {waiting}; if raters chose which ones, the figures are biased"
-        printer.say(told)
+        text = f"drawn at random, and not labelled: {waiting}; if raters chose which ones, the figures are biased"
+        printer.say(text)
     if labels.taught:
         taught = f"also labelled, as they teach most: {answers_text(labels.taught)}; single scores learn from them, means do not"
         printer.say(taught)
@@ -193,43 +202,46 @@ def _print_calibration(found: Calibration) -> None:
         printer.say(f"not used: labels of {answers_text(labels.selected)} that were not drawn at random")
     if labels.unblind:
         printer.say(f"not used: {counted(labels.unblind, 'label')} given after the judges' scores were seen")
-    for judge in found.judges:
+    for judge in calibration.judges:
         digest = judge.digest or "unknown"
-        told = f"judge {judge.name}: {judge.model}, model digest {digest}, {counted(judge.passes, 'pass', 'passes')}"
-        printer.say(visible(told))
-    printer.say(f"prompt version {found.template}, language {found.language}, hash {found.digest}")
+        text = f"judge {judge.name}: {judge.model}, model digest {digest}, {counted(judge.passes, 'pass', 'passes')}"
+        printer.say(visible(text))
+    printer.say(f"prompt version {calibration.template}, language {calibration.language}, hash {calibration.digest}")
     headings = ("answers", "labelled", "before", "after", "95 % interval", "labels alone", "labels saved", "single scores by")
     cells: list[tuple[str, ...]] = []
-    for fit in found.criteria:
+    for fit in calibration.criteria:
         mean, alone = fit.mean, fit.mean.labels_alone
         name = fit.criterion or ("all" if fit.criterion == OVERALL else "")
         figures = (f"{mean.judged:,}", f"{mean.labels:,}", f"{fit.jury:.2f}", f"{mean.value:.2f}")
         saved = MISSING if mean.saved is None else f"{max(0.0, mean.saved):.0%}"
         cells.append((name, *figures, _range(mean.low, mean.high), _range(alone.low, alone.high), saved, fit.singles))
     printer.table(Table(columns=columns(*headings, first="score of"), rows=rows(cells)))
-    if not found.monitored:
-        told = "means and intervals are of the answers of this run, as these raters see them; not of other cases or raters"
-        complete = all(fit.mean.labels == fit.mean.judged for fit in found.criteria)
-        printer.say(f"{told}; every answer is labelled, so intervals have no width" if complete else told)
-    for fit in found.criteria:
+    if not calibration.monitored:
+        text = "means and intervals are of the answers of this run, as these raters see them; not of other cases or raters"
+        complete = all(fit.mean.labels == fit.mean.judged for fit in calibration.criteria)
+        printer.say(f"{text}; every answer is labelled, so intervals have no width" if complete else text)
+    for fit in calibration.criteria:
         if fit.failures is not None:
-            one = fit.failures
-            told = f"fail {fit.criterion}: {one.uncorrected:.1%} before, {one.value:.1%} after ({one.low:.1%} to {one.high:.1%})"
-            printer.say(told)
-    _print_weights(found, printer)
-    for path, answers in found.left_out.items():
+            failures = fit.failures
+            interval = f"{failures.low:.1%} to {failures.high:.1%}"
+            text = f"fail {fit.criterion}: {failures.uncorrected:.1%} before, {failures.value:.1%} after ({interval})"
+            printer.say(text)
+    _print_weights(calibration, printer)
+    for path, answers in calibration.left_out.items():
         printer.say(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)")
 
 
-def _print_weights(found: Calibration, printer: Printer) -> None:
-    for fit in found.criteria:
+def _print_weights(calibration: Calibration, printer: Printer) -> None:
+    for fit in calibration.criteria:
         if fit.agreement:
-            weighed = ", ".join(f"{judge.name} {weight:.0%}" for judge, weight in zip(found.judges, fit.agreement, strict=True))
+            weighed = ", ".join(
+                f"{judge.name} {weight:.0%}" for judge, weight in zip(calibration.judges, fit.agreement, strict=True)
+            )
             printer.say(visible(f"judges of {fit.criterion} weighed by their agreement: {weighed}"))
         if fit.errors is not None:
-            by_judge = zip(found.judges, fit.errors.missed, fit.errors.alarms, strict=True)
-            told = "; ".join(f"{judge.name} misses {missed:.0%}, false alarms {alarms:.0%}" for judge, missed, alarms in by_judge)
-            printer.say(visible(f"failures of {fit.criterion}: {told}"))
+            by_judge = zip(calibration.judges, fit.errors.missed, fit.errors.alarms, strict=True)
+            text = "; ".join(f"{judge.name} misses {missed:.0%}, false alarms {alarms:.0%}" for judge, missed, alarms in by_judge)
+            printer.say(visible(f"failures of {fit.criterion}: {text}"))
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -42,14 +42,14 @@ def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: 
         tell(f"plan: at most {counted(size.calls, 'call')}, {told_size(size.prompt_tokens, size.completion_tokens, size.costs)}")
         if plan:
             return DONE
-        confirm([one.exam.parts[0].asking for one in canaries], yes=yes)
+        confirm([canary.exam.parts[0].asking for canary in canaries], yes=yes)
         results: list[CanaryResult] = []
         for canary in canaries:
             with asking_display(canary.exam.parts[0].asking) as display:
                 results.append(asyncio.run(run_canary(canary, ledger, display, datetime.now(UTC))))
     if form == "json":
-        found = [one for result in results for one in result.rounds]
-        typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
+        reports = [report for result in results for report in result.found]
+        typer.echo(msgspec.json.format(msgspec.json.encode(reports)).decode())
     else:
         for canary, result in zip(canaries, results, strict=True):
             if result.rounds:
@@ -64,11 +64,11 @@ def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: 
 def _print_result(canary: Canary, result: CanaryResult) -> None:
     locale = report_locale("en")
     printer = Printer(locale)
-    told = f"moved on {len(result.moved)} of" if result.moved else "unchanged so far on"
-    every = counted(len(result.rounds), "criterion", "criteria")
-    printer.say(f"{canary.judge.name} ({canary.judge.reference}): {told} {every}", "bold")
-    for one in sorted(result.rounds, key=lambda one: not one.moved):
-        state = "moved" if one.moved else "unchanged so far"
-        printer.say(f"  {one.path}: {state}: {shift_text(locale, one)}", "red" if one.moved else "")
+    verdict = f"moved on {len(result.moved)} of" if result.moved else "unchanged so far on"
+    every = counted(len(result.found), "criterion", "criteria")
+    printer.say(f"{canary.judge.name} ({canary.judge.reference}): {verdict} {every}", "bold")
+    for report in sorted(result.found, key=lambda report: not report.moved):
+        state = "moved" if report.moved else "unchanged so far"
+        printer.say(f"  {report.path}: {state}: {shift_text(locale, report)}", "red" if report.moved else "")
     if result.moved:
         tell(f"its later scores count as drifted until it passes an exam: areopage qualify {canary.exam.suite}")

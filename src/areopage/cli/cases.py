@@ -48,7 +48,7 @@ def convert(
     if form is None:
         raise UserError(f"{out}: the ending says no format: use one of {name_list(FORMS_BY_SUFFIX, limit=10)}")
     named = source_of(source)
-    columns = {name: field for one in column or () for name, field in column_of(one, "--column").items()}
+    columns = {name: field for assignment in column or () for name, field in column_of(assignment, "--column").items()}
     data = load_dataset(
         [
             DatasetSource(

@@ -37,11 +37,11 @@ def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     """
     with open_ledger(find_config(config, ledger), read_only=True) as opened:
         pace = Pace("checked", count_stored(opened))
-        found = check_ledger(opened, pace.moved, _tell_difference)
+        comparison = check_ledger(opened, pace.moved, _tell_difference)
         pace.finish()
-    for line in _lines_of(found):
+    for line in _lines_of(comparison):
         typer.echo(line)
-    raise typer.Exit(DONE if found.clean else FAILED)
+    raise typer.Exit(DONE if comparison.clean else FAILED)
 
 
 def rebuild(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
@@ -89,21 +89,21 @@ def verify(
     try:
         with open_ledger(find_config(config, ledger), read_only=True) as opened:
             if damaged := opened.damages():
-                typer.echo("\n".join([*(f"the file is damaged: {one}" for one in damaged), "altered"]))
+                typer.echo("\n".join([*(f"the file is damaged: {damage}" for damage in damaged), "altered"]))
                 raise typer.Exit(FAILED)
             pace = Pace("verified", count_stored(opened))
             results = results_in(against) if against else None
-            found = verify_ledger(opened, kept, pace.moved, typer.echo, _tell_difference, results)
+            verification = verify_ledger(opened, kept, pace.moved, typer.echo, _tell_difference, results)
             pace.finish()
     except EmptyLedger:
         if kept:
             raise
         typer.echo(_EMPTY)
         raise typer.Exit(INCONCLUSIVE) from None
-    for line in _lines_of_verification(found, against):
+    for line in _lines_of_verification(verification, against):
         typer.echo(line)
-    is_whole = found.whole and not found.empty and (allow_changes or not found.chains.since)
-    raise typer.Exit(FAILED if not found.intact else DONE if is_whole else INCONCLUSIVE)
+    is_whole = verification.whole and not verification.empty and (allow_changes or not verification.chains.since)
+    raise typer.Exit(FAILED if not verification.intact else DONE if is_whole else INCONCLUSIVE)
 
 
 def export(
@@ -146,39 +146,41 @@ def show_audit(
             typer.echo("  ".join(one_line(part, LONGEST_PART) for part in parts if part))
 
 
-def _tell_difference(one: Difference) -> None:
-    of = f" (run {one.run_id})" if one.run_id else ""
-    typer.echo(f"{one.subject}: {one.field}: stored {one.stored}, computed {one.computed}{of}")
+def _tell_difference(difference: Difference) -> None:
+    of = f" (run {difference.run_id})" if difference.run_id else ""
+    typer.echo(f"{difference.subject}: {difference.field}: stored {difference.stored}, computed {difference.computed}{of}")
 
 
-def _lines_of_verification(found: Verification, against: Path | None) -> list[str]:
-    chains = found.chains
-    if found.empty:
+def _lines_of_verification(verification: Verification, against: Path | None) -> list[str]:
+    chains = verification.chains
+    if verification.empty:
         return [_EMPTY]
-    lines = _lines_of(found.scores)
-    lines += [f"rows compared with {chains.links:,} links: {chains.rows:,}; altered: {chains.faults + found.misread:,}"]
-    if found.unread:
-        lines.append(f"scores that were read again and cannot be compared with a raw text: {counted(found.unread, 'judgment')}")
-    if against and found.figures is None:
+    lines = _lines_of(verification.scores)
+    lines += [f"rows compared with {chains.links:,} links: {chains.rows:,}; altered: {chains.faults + verification.misread:,}"]
+    if verification.unread:
+        lines.append(
+            f"scores that were read again and cannot be compared with a raw text: {counted(verification.unread, 'judgment')}"
+        )
+    if against and verification.figures is None:
         lines.append(f"the figures in {against} are not compared: only the heads that it names")
-    elif found.figures is not None:
-        lines.append(f"figures in {against} that are not those of the ledger: {found.figures:,}")
+    elif verification.figures is not None:
+        lines.append(f"figures in {against} that are not those of the ledger: {verification.figures:,}")
     if chains.since:
         lines.append(f"rows that areopage has changed since {against}:")
     for kind, rows in chains.since.items():
         by = f" ({one_line(kind.actor, LONGEST_PART)})" if kind.actor else ""
         lines.append(f"  {kind.table}: {rows:,} {kind.change}{by}")
     lines += [f"head: {head}" for head in chains.heads]
-    if not found.intact:
+    if not verification.intact:
         return [*lines, "altered"]
-    if not found.whole:
+    if not verification.whole:
         return [*lines, "not altered, as far as it could be compared"]
     return [*lines, "intact; areopage has changed rows since, see above" if chains.since else "intact"]
 
 
-def _lines_of(found: Comparison) -> list[str]:
-    lines = [f"cannot be read: {reason}" for reason in found.unreadable.values()]
-    orphans = found.orphans
+def _lines_of(comparison: Comparison) -> list[str]:
+    lines = [f"cannot be read: {reason}" for reason in comparison.unreadable.values()]
+    orphans = comparison.orphans
     for what, rows, names in (
         ("judgments that belong to no answer", orphans.judgments, orphans.judgment_keys),
         ("labels of answers that are not there", orphans.labels, orphans.labelled),
@@ -186,5 +188,5 @@ def _lines_of(found: Comparison) -> list[str]:
     ):
         if rows:
             lines.append(f"{what}: {rows:,} ({', '.join(names)}{', …' if len(names) < rows else ''})")
-    differing = f"values that differ: {found.differing:,}" if found.differing else "nothing differs"
-    return [*lines, f"evaluations compared: {found.checked:,}; {differing}"]
+    differing = f"values that differ: {comparison.differing:,}" if comparison.differing else "nothing differs"
+    return [*lines, f"evaluations compared: {comparison.checked:,}; {differing}"]

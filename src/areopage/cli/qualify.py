@@ -115,11 +115,11 @@ def qualify(
     exams: tuple[Exam, ...] = (prepared.checked(),)
     with suppress(UnknownRun), opened_ledger(places) as opened:  # the first exam makes the ledger
         exams = exams_after_drift(exams[0], opened)
-    for one in exams:
-        print_plan(one)
+    for exam in exams:
+        print_plan(exam)
     if plan:
         return
-    confirm([one.parts[0].asking for one in exams], yes=yes)
+    confirm([exam.parts[0].asking for exam in exams], yes=yes)
     raise typer.Exit(carry_out(exams, opened_ledger(places, create=True), form))
 
 
@@ -128,7 +128,7 @@ def print_plan(exam: Exam) -> None:
     size = exam.size
     languages = ", ".join(f"{len(part.rows)} in {part.language}" for part in exam.parts)
     rows = counted(sum(len(part.rows) for part in exam.parts), "gold row")
-    criteria = counted(len({one.id for part in exam.parts for one in part.panel.criteria}), "criterion", "criteria")
+    criteria = counted(len({criterion.id for part in exam.parts for criterion in part.panel.criteria}), "criterion", "criteria")
     tell(f"exam on suite {exam.suite}: {rows} ({languages}), {criteria}")
     for judge in exam.judges:
         unfit = f" - NOT FIT TO JUDGE: {judge.unfit}" if judge.unfit else ""
@@ -140,8 +140,8 @@ def print_plan(exam: Exam) -> None:
         tell("note: the scores moved since the last exam: all rows are asked about anew")
     if not exam.whole:
         tell("note: this is a part of the gold set: the result gives no standing")
-    told = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
-    tell(f"plan: at most {counted(size.calls, 'call')}, {told}")
+    amount = told_size(size.prompt_tokens, size.completion_tokens, size.costs)
+    tell(f"plan: at most {counted(size.calls, 'call')}, {amount}")
 
 
 def carry_out(exams: Sequence[Exam], opened: AbstractContextManager[Ledger], form: str) -> int:
@@ -154,43 +154,49 @@ def carry_out(exams: Sequence[Exam], opened: AbstractContextManager[Ledger], for
     if open_calls := sum(result.open_calls for result in results):
         tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")
         return INCONCLUSIVE
-    found = [one for result in results for one in result.qualifications]
+    qualifications = [qualification for result in results for qualification in result.found]
     if form == "json":
-        typer.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
+        typer.echo(msgspec.json.format(msgspec.json.encode(qualifications)).decode())
     else:
         for exam, result in zip(exams, results, strict=True):
             _print_result(exam, result)
-    return FAILED if any(one.state == "not_qualified" for one in found) else DONE
+    return FAILED if any(qualification.state == "not_qualified" for qualification in qualifications) else DONE
 
 
 def _print_result(exam: Exam, result: ExamResult) -> None:
     locale = report_locale("en")
     printer = Printer(locale)
 
-    def row(one: Qualification) -> tuple[str, ...]:
-        result, apart = one.result, one.result.separation
+    def row(qualification: Qualification) -> tuple[str, ...]:
+        result, apart = qualification.result, qualification.result.separation
         interval = f" [{_number(apart.low)}, {_number(apart.high)}]" if apart.value is not None else ""
         figures = (result.error, result.bias, result.kappa, result.parsed, result.consistency, result.sensitivity)
         counts = f"{result.rows} ({result.low_rows} low, {result.high_rows} high)"
         separation = f"{_number(apart.value)}{interval}"
-        return one.path, one.state.replace("_", " "), counts, separation, *(_number(figure.value) for figure in figures)
+        return (
+            qualification.path,
+            qualification.state.replace("_", " "),
+            counts,
+            separation,
+            *(_number(figure.value) for figure in figures),
+        )
 
     for judge in exam.judges:
-        own = [one for one in result.qualifications if one.judge == judge.name]
-        passed = sum(one.state == "qualified" for one in own)
-        told = "judges no criterion of the gold set"
-        if own:
-            told = f"qualified on {passed} of {counted(len(own), 'criterion', 'criteria')}"
-        printer.say(f"{judge.name} ({judge.reference}): {told}", "bold")
-        if not own:
+        qualifications = [qualification for qualification in result.found if qualification.judge == judge.name]
+        passed = sum(qualification.state == "qualified" for qualification in qualifications)
+        standing = "judges no criterion of the gold set"
+        if qualifications:
+            standing = f"qualified on {passed} of {counted(len(qualifications), 'criterion', 'criteria')}"
+        printer.say(f"{judge.name} ({judge.reference}): {standing}", "bold")
+        if not qualifications:
             continue
-        printer.table(Table(columns=columns(*HEADINGS, first="criterion", texts=(1, 2)), rows=rows(map(row, own))))
-        for one in own:
-            if one.result.missed:
-                why = "; ".join(mark_text(locale, mark) for mark in one.result.missed)
-                printer.say(f"  not qualified: {one.path}: {why}")
-    if result.qualifications:
-        printer.say(f"exam {result.exam}, gold set {exam.gold[:12]}, template {result.qualifications[0].template}")
+        printer.table(Table(columns=columns(*HEADINGS, first="criterion", texts=(1, 2)), rows=rows(map(row, qualifications))))
+        for qualification in qualifications:
+            if qualification.result.missed:
+                why = "; ".join(mark_text(locale, mark) for mark in qualification.result.missed)
+                printer.say(f"  not qualified: {qualification.path}: {why}")
+    if result.found:
+        printer.say(f"exam {result.exam}, gold set {exam.gold[:12]}, template {result.found[0].template}")
 
 
 def _number(value: float | None) -> str:

@@ -59,15 +59,15 @@ def list_items(
         opened.audit.note(actor(), "read", "", f"a list of {len(ids)} answers")
         if reveal and rater is not None:
             opened.audit.note_scores_listed(rater, ids)
-        given, together = opened.labels.current_of(ids), opened.traces.waiting(ids)
-        labelled = {id for id, who, _ in given if who == rater}
+        scored, together = opened.labels.current_of(ids), opened.traces.waiting(ids)
+        labelled = {id for id, who, _ in scored if who == rater}
         rows = [["id", "kind", "queued (UTC)", "raters", *(["why"] if reveal else []), "prompt"]]
         for item in items:
-            raters = len({who for id, who, _ in given if id == item.answer_id})
+            raters = len({who for id, who, _ in scored if id == item.answer_id})
             answer = opened.answers.get(item.answer_id)
             waiting = together.get(item.answer_id, 0)
-            held = item.why == HELD and (reveal or item.answer_id in labelled)
-            kind = "answer" if not held else f"held ({waiting} waiting)" if waiting > 1 else "held"
+            is_held = item.why == HELD and (reveal or item.answer_id in labelled)
+            kind = "answer" if not is_held else f"held ({waiting} waiting)" if waiting > 1 else "held"
             why = [item.why] if reveal else []
             prompt = one_line(answer.case.prompt_text if answer else "", PROMPT)
             queued = f"{item.created_at:%Y-%m-%d %H:%M}"
@@ -95,14 +95,17 @@ def show(
         rubric = _rubric(settings, opened, id, suite)
         answer, trace = find_answer(opened, id), opened.traces.get(id)
         opened.audit.note(actor(), "read", answer.id)
-        shown = reveal or (rater is not None and any(one.rater == rater for one in opened.labels.of(id)))
+        shown = reveal or (rater is not None and any(label.rater == rater for label in opened.labels.of(id)))
         case, decision = answer.case, trace.decision if trace is not None else None
         parts = [("audience", case.maturity)] if case.maturity else []
         if isinstance(case.prompt, str):
             parts.append(("prompt", case.prompt))
         else:
             parts += [(f"turn {number}: {turn.role}", turn.content) for number, turn in enumerate(case.prompt, 1)]
-        parts += [(f"document {one.id}" + (f": {one.title}" if one.title else ""), one.text) for one in case.documents]
+        parts += [
+            (f"document {document.id}" + (f": {document.title}" if document.title else ""), document.text)
+            for document in case.documents
+        ]
         parts += [("reference", case.reference)] if case.reference else []
         parts += [("response", case.response or "")] if decision is None else []
         for title, text in parts:
@@ -165,7 +168,7 @@ def label(
 
     For an answer held by the gate, state whether it is grounded and release or reject it: --grounded yes --release.
     """
-    given = Given(
+    review = Given(
         scores=_scores_of_options(score or ()),
         grounded=grounded,
         sentences=[number - 1 for number in sentence or ()],
@@ -176,7 +179,7 @@ def label(
     with open_ledger(settings) as opened:
         now, rubric = datetime.now(UTC), _rubric(settings, opened, id, suite)
         stored = settings.storage
-        done = review_answer(opened, id, rater, given, origin="cli", now=now, rubric=rubric, storage=stored, blind=blind or None)
+        done = review_answer(opened, id, rater, review, origin="cli", now=now, rubric=rubric, storage=stored, blind=blind or None)
         scores = len(done.labels) - bool(grounded)
         said = ([f"{scores} scores"] if scores else []) + ([f"grounded: {grounded},"] if grounded else [])
         kept_back = opened.traces.release(id)
@@ -225,20 +228,20 @@ def import_file(
             rubric = Rubric.of_panel(Panel.of(found_run), found_run.id)
         else:
             rubric = Rubric.of_suite(load_suite(suite) if suite else settings.monitor.load_suite())
-        found = import_ratings(opened, rubric, file, rater, datetime.now(UTC))
-    typer.echo(f"labels: {found.labels} new, {found.unchanged} already known, on {counted(found.answers, 'answer')}")
-    if found.unread_columns:
-        typer.echo(f"note: ignored columns without a criterion: {', '.join(found.unread_columns)}", err=True)
-    if not found.rejected:
+        imported = import_ratings(opened, rubric, file, rater, datetime.now(UTC))
+    typer.echo(f"labels: {imported.labels} new, {imported.known} already known, on {counted(imported.answers, 'answer')}")
+    if imported.unread_columns:
+        typer.echo(f"note: ignored columns without a criterion: {', '.join(imported.unread_columns)}", err=True)
+    if not imported.rejected:
         return
-    typer.echo(f"rejected: {counted(len(found.rejected), 'row')}", err=True)
-    for row in found.rejected[:SHOWN_REJECTED]:
+    typer.echo(f"rejected: {counted(len(imported.rejected), 'row')}", err=True)
+    for row in imported.rejected[:SHOWN_REJECTED]:
         typer.echo(f"  row {row.row}: {row.reason}", err=True)
     if rejected is not None:
-        write_rejected(found.rejected, rejected)
+        write_rejected(imported.rejected, rejected)
         typer.echo(f"written: {rejected}", err=True)
-    elif len(found.rejected) > SHOWN_REJECTED:
-        typer.echo(f"  and {len(found.rejected) - SHOWN_REJECTED} more: --rejected FILE writes them all", err=True)
+    elif len(imported.rejected) > SHOWN_REJECTED:
+        typer.echo(f"  and {len(imported.rejected) - SHOWN_REJECTED} more: --rejected FILE writes them all", err=True)
     raise typer.Exit(INCONCLUSIVE)
 
 
@@ -284,10 +287,10 @@ def _print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
     judge = ledger.labels.panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
     labels = [label for label in ledger.labels.current_of([id]).values() if label.criterion != GROUNDING]
     raters = list(dict.fromkeys(label.rater for label in labels))
-    given = {(label.rater, label.criterion): label.score for label in labels}
+    scores = {(label.rater, label.criterion): label.score for label in labels}
     rows = [["", "judge", *(one_line(rater, 40) for rater in raters)]]
     for path, name in [*((entry.path, entry.name) for entry in rubric.entries), (OVERALL, "global")]:
-        rows.append([name, _shown(judge.get(path)), *(_shown(given.get((rater, path))) for rater in raters)])
+        rows.append([name, _shown(judge.get(path)), *(_shown(scores.get((rater, path))) for rater in raters)])
     typer.echo("\n".join(table(rows)))
     for rater in dict.fromkeys(label.rater for label in labels if not label.blind):
         typer.echo(f"  {one_line(rater, 40)}: {IN_VIEW}")

@@ -73,10 +73,10 @@ def rescore_run(
     """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
-        found = opened.run(run)
+        stored = opened.run(run)
         change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
-        view = with_calibration(view_run(found, opened, change), opened, calibration)
-        parent = run_folder(found, out, run)
+        view = with_calibration(view_run(stored, opened, change), opened, calibration)
+        parent = run_folder(stored, out, run)
         number = next(number for number in count(1) if not (parent / f"rescore-{number}").exists())
         folder = parent / f"rescore-{number}"
         if texts:
@@ -118,10 +118,12 @@ def export_run(
     options = ExportOptions(language=one_of("--lang", lang, LANGUAGES) or "", licence=licence)
     export = exports()[form]
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
-        found = opened.run(run)
+        stored = opened.run(run)
         if licence and not export.licensed:
-            raise UserError(f"--licence is for {', '.join(name for name, one in exports().items() if one.licensed)}: remove it")
-        view, place = view_run(found, opened), file or run_folder(found, out, run) / export.name
+            raise UserError(
+                f"--licence is for {', '.join(name for name, exporter in exports().items() if exporter.licensed)}: remove it"
+            )
+        view, place = view_run(stored, opened), file or run_folder(stored, out, run) / export.name
         tell_cut(export.write(with_history(view, opened) if export.history else view, place, options).cut)
         typer.echo(f"written to {place}")
 

@@ -67,19 +67,19 @@ def create_key(
     config: ConfigOption = None,
 ) -> None:
     """Create a key and show it once; the ledger stores only its hash."""
-    chosen = next((known for known in ROLES if known == role), None)
+    chosen = next((allowed for allowed in ROLES if allowed == role), None)
     if chosen is None:
         raise UserError(f"--role {role!r} is not a role: use ingest, ask, read, write or admin")
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         raise UserError(f"NAME: give 1 to {LONGEST_NAME} printable characters")
-    scope = [one.strip() for one in collection or ()]
-    if not all(0 < len(one) <= LONGEST_COLLECTION and one.isprintable() for one in scope):
+    scope = [collection_name.strip() for collection_name in collection or ()]
+    if not all(0 < len(collection_name) <= LONGEST_COLLECTION and collection_name.isprintable() for collection_name in scope):
         raise UserError(f"--collection: give 1 to {LONGEST_COLLECTION} printable characters")
     with open_ledger(find_config(config), create=True) as ledger:
         record, key = ledger.api_keys.create(name.strip(), chosen, scope)
         ledger.audit.note(actor(), "key_create", record.id, ", ".join([record.name, record.role, *record.collections]))
     typer.echo(key)
-    allowed = ", ".join([record.role, *(f"only {one}" for one in record.collections)])
+    allowed = ", ".join([record.role, *(f"only {collection_name}" for collection_name in record.collections)])
     typer.echo(f"key {record.id} of {record.name} ({allowed}): store it now, it will not be shown again", err=True)
 
 

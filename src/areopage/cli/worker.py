@@ -125,9 +125,9 @@ def _work_until_stopped(
     every, told_at = TERMINAL_EVERY if line.terminal else LOG_EVERY, time.monotonic()
 
     def hurry() -> None:
-        for one in (benches, monitor):
-            if one is not None:
-                one.hurry()
+        for part in (benches, monitor):
+            if part is not None:
+                part.hurry()
 
     with stop_signals(hurry) as stop:
         try:
@@ -181,16 +181,16 @@ def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, g
         run = ledger.run(run_id)
         stored = RunSpec.of(run)
         spec = at_worker(stored, config.shared)
-        found = next((one for one in shares_of(stored) if one.key == key), None)
-        if found is None:
+        share = next((share for share in shares_of(stored) if share.key == key), None)
+        if share is None:
             raise UserError(f"run {run.id} has no share {key}")
-        tell(f"run {run.id}: working on {found.name or 'all of it'}")
+        tell(f"run {run.id}: working on {share.name or 'all of it'}")
 
         def seconds_left() -> float | None:
             return None if not stopping.is_set() else 0.0 if hurried.is_set() else grace
 
         folder = run_folder(run, out)
-        work = work_on(ledger, run, spec, found, folder, worker=named, shown=PlainProgress(spec), stopping=seconds_left)
+        work = work_on(ledger, run, spec, share, folder, worker=named, shown=PlainProgress(spec), stopping=seconds_left)
         return END_CODES[asyncio.run(work)]
 
 

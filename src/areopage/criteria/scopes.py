@@ -28,17 +28,17 @@ def concerns(scope: Scope, case: Case) -> bool:
     return scope in SINGLE or case.is_conversation
 
 
-def turns_to_judge(scope: Scope, case: Case, given: int = 0) -> Sequence[int]:
+def turns_to_judge(scope: Scope, case: Case, from_dataset: int = 0) -> Sequence[int]:
     """The numbers of the replies that a criterion is judged on, `WHOLE` where there is one judgment of the case.
 
     A conversation without a response will have as many replies more as its child has turns.
 
     Args:
-        given: how many replies came with the dataset where a target gave those that follow: these first ones are not judged.
+        from_dataset: how many replies came with the dataset where a target gave those that follow: these are not judged.
     """
     if scope not in BY_REPLY or not (scope == "turn" or case.is_conversation):
         return (WHOLE,)
     in_prompt = case.given_replies
     if case.response is None:
         return range(in_prompt + 1, in_prompt + 1 + (case.child.turns if case.child is not None else 1))
-    return range(given + 1, in_prompt + 2)
+    return range(from_dataset + 1, in_prompt + 2)

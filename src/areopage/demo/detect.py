@@ -46,8 +46,8 @@ class LocalServer(Struct, frozen=True, kw_only=True):
 
 async def local_servers() -> tuple[LocalServer, ...]:
     """The servers that answer and have a model."""
-    found = await asyncio.gather(*(_server(name, *place) for name, place in _PORTS.items()))
-    return tuple(one for one in found if one is not None)
+    servers = await asyncio.gather(*(_server(name, *place) for name, place in _PORTS.items()))
+    return tuple(server for server in servers if server is not None)
 
 
 async def _server(name: str, provider: str, address: str) -> LocalServer | None:

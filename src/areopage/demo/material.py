@@ -110,8 +110,8 @@ def lay_out(folder: Path, language: str, now: datetime) -> Places:
     )
     _write_lines(places.prompts, prompts)
     for target in material.targets:
-        told = {"asked": "target", "criterion": "", "model": RECORDED[language]}
-        answers = ({"case_id": case.id, **told, "text": case.answers[target]} for case in material.cases)
+        common = {"asked": "target", "criterion": "", "model": RECORDED[language]}
+        answers = ({"case_id": case.id, **common, "text": case.answers[target]} for case in material.cases)
         _write_lines(places.suite / answers_of(target), answers)
     _write_lines(places.suite / VERDICTS, chain(_verdicts(material, language), _exams(material, places.suite, language)))
     _write_lines(places.day, _day(material, language, now))

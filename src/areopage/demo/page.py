@@ -84,8 +84,8 @@ def console_lines(shown: Shown) -> Iterator[str]:
         )
     if shown.comparison is not None:
         yield _worse_lead(shown, shown.comparison, locale)
-    for one in shown.held[:1]:
-        yield locale.say("pair", name=locale.say("tour_reason"), value=explain(one.decision, shown.language)[0])
+    for answer in shown.held_answers[:1]:
+        yield locale.say("pair", name=locale.say("tour_reason"), value=explain(answer.decision, shown.language)[0])
     yield _day_text(shown, locale)
 
 
@@ -119,13 +119,13 @@ def _before(shown: Shown, locale: Locale) -> Iterator[Block]:
 
 def _failure(shown: Shown, target: str, case_id: str, locale: Locale) -> Iterator[Block]:
     material = shown.places.material
-    case = next(one for one in material.cases if one.id == case_id)
+    case = next(case for case in material.cases if case.id == case_id)
     yield _text(locale, locale.say("tour_prompt"), case.prompt)
     yield _text(locale, locale.say("tour_failing", version=target), case.answers[target])
     said = [verdict.partition(" ") for verdict in case.verdicts[target]]
-    told = zip(material.judges, said, strict=True)
+    by_judge = zip(material.judges, said, strict=True)
     yield Listing(
-        items=tuple(locale.say("tour_said", judge=judge, score=score, reason=reason) for judge, (score, _, reason) in told)
+        items=tuple(locale.say("tour_said", judge=judge, score=score, reason=reason) for judge, (score, _, reason) in by_judge)
     )
 
 
@@ -137,20 +137,20 @@ def _middle(shown: Shown, locale: Locale) -> Iterator[Section]:
             Paragraph(text=_link(shown, comparison.page, locale.say("tour_comparison"))),
         )
         yield Section(id="worse", title=locale.say("tour_worse"), blocks=blocks)
-    if not shown.held:
+    if not shown.held_answers:
         return
-    one = shown.held[0]
-    counts = {"held": locale.whole(len(shown.held)), "checked": locale.whole(shown.checked)}
-    named = {reason.document for reason in one.decision.reasons if reason.decisive and reason.document}
-    documents = [document for document in one.case.documents if not named or document.id in named]
-    held: tuple[Block, ...] = (
+    answer = shown.held_answers[0]
+    counts = {"held": locale.whole(len(shown.held_answers)), "checked": locale.whole(shown.checked)}
+    named = {reason.document for reason in answer.decision.reasons if reason.decisive and reason.document}
+    documents = [document for document in answer.case.documents if not named or document.id in named]
+    excerpts: tuple[Block, ...] = (
         Paragraph(text=locale.say("tour_held_lead", **counts), look="lead"),
-        _text(locale, locale.say("tour_prompt"), one.case.prompt_text),
-        _text(locale, locale.say("tour_response"), one.case.response or ""),
+        _text(locale, locale.say("tour_prompt"), answer.case.prompt_text),
+        _text(locale, locale.say("tour_response"), answer.case.response or ""),
         *(_text(locale, locale.say("tour_document", title=document.title), document.text) for document in documents),
-        Listing(title=locale.say("tour_reason"), items=tuple(explain(one.decision, shown.language))),
+        Listing(title=locale.say("tour_reason"), items=tuple(explain(answer.decision, shown.language))),
     )
-    yield Section(id="held", title=locale.say("tour_held"), blocks=held)
+    yield Section(id="held", title=locale.say("tour_held"), blocks=excerpts)
 
 
 def _worse_lead(shown: Shown, comparison: TourComparison, locale: Locale) -> str:
@@ -190,10 +190,10 @@ def own_command(server: LocalServer | None) -> str:
 
 
 def _steps(reference: str, variables: Sequence[tuple[str, str]], locale: Locale) -> Listing:
-    given = tuple(f"{name}={value}" for name, value in variables)
+    assignments = tuple(f"{name}={value}" for name, value in variables)
     judges = [word for name in ("qwen3:8b", "phi4:14b", "gemma3:27b") for word in ("--judge", f"ollama:{name}")]
-    tried = _code(*given, "areopage", "suites", "try", SUITE, "--target", reference, "--judge", reference)
-    whole = _code(*given, "areopage", "bench", "run", "--suite", SUITE, "--target", reference, *judges)
+    tried = _code(*assignments, "areopage", "suites", "try", SUITE, "--target", reference, "--judge", reference)
+    whole = _code(*assignments, "areopage", "bench", "run", "--suite", SUITE, "--target", reference, *judges)
     items: tuple[Line, ...] = (
         (f"{locale.say('tour_try')} ", tried),
         (f"{locale.say('tour_bench')} ", whole),

@@ -50,7 +50,7 @@ class Shown(Struct, frozen=True, kw_only=True):
 
     Args:
         comparison: None without the extension that compares runs.
-        held: the answers of the day that the gate holds, the one with the planted error first.
+        held_answers: the answers of the day that the gate holds, the one with the planted error first.
         checked: how many it decided on.
     """
 
@@ -59,7 +59,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     runs: tuple[RunView, ...]
     reports: tuple[Path, ...]
     comparison: TourComparison | None
-    held: tuple[Held, ...]
+    held_answers: tuple[Held, ...]
     checked: int
     day: QualityFigures
     day_page: Path
@@ -96,7 +96,7 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
         day = load_dataset([places.day], default_maturity="").cases
         gate, planted = open_gate(config), str(places.material.day.answer["id"])
         decided = [Held(case=case, decision=gate.decide(case.prompt_text, case.response or "", case.documents)) for case in day]
-        held = [one for one in decided if one.decision.verdict != "deliver"]
+        held_answers = [checked for checked in decided if checked.decision.verdict != "deliver"]
         tell("day")
         figures = _judge_day(config, places, ledger, language, now)
         write_report(quality_report(figures), "html", folder / QUALITY)
@@ -106,7 +106,7 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
         runs=runs,
         reports=reports,
         comparison=comparison,
-        held=tuple(sorted(held, key=lambda one: one.case.id != planted)),
+        held_answers=tuple(sorted(held_answers, key=lambda answer: answer.case.id != planted)),
         checked=len(day),
         day=figures,
         day_page=folder / QUALITY,
@@ -132,8 +132,8 @@ def _run(places: Places, target: str, language: str, ledger: Ledger) -> RunView:
 
 def _judge_day(config: AppConfig, places: Places, ledger: Ledger, language: str, now: datetime) -> QualityFigures:
     """Submit the day's answers, let a worker judge them, and measure."""
-    found = submissions_of(load_dataset([places.day], default_maturity=""), source="", variant="", language=language)
-    Intake(ledger).submit(found.submissions)
+    answers = submissions_of(load_dataset([places.day], default_maturity=""), source="", variant="", language=language)
+    Intake(ledger).submit(answers.submissions)
     worker = MonitorWorker(ledger, config.monitor, open_quality_judge(config.monitor))
     worker.start()
     try:

@@ -58,7 +58,7 @@ def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
     keys = ("judge_system", "judges", name, "model")
     return Judge(
         name=name,
-        reference=suite.reference(section.model, section.provider, *keys, own=name not in suite.shared.judges),
+        reference=suite.reference(section.model, section.provider, *keys, from_suite=name not in suite.shared.judges),
         pass_options=_pass_options(section.options, system.evaluation, passes),
         criteria=_judge_scope(name, suite),
         price=section.price.price() if section.price is not None else None,

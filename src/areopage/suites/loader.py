@@ -197,14 +197,14 @@ class Suite(Struct, frozen=True, kw_only=True):
         named = self.config.paths.rules_file
         return self.config.rules | (read_yaml(inside(self.document, named, "paths", "rules_file")).data if named else {})
 
-    def reference(self, model: str, provider: str, *keys: str | int, own: bool = True) -> ModelReference:
+    def reference(self, model: str, provider: str, *keys: str | int, from_suite: bool = True) -> ModelReference:
         """Read the reference of a suite's judge or target; a file that it names lies in the suite's folder.
 
         Args:
-            own: the suite names it, not the user's configuration.
+            from_suite: the suite names it, not the user's configuration.
         """
         reference = ModelReference.parse(model, default_provider=provider)
-        if own and reference.names_file:
+        if from_suite and reference.names_file:
             inside(self.document, Path(reference.model).expanduser(), *keys)
         return reference
 

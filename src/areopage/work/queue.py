@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, StorageError, UserError
-from areopage.file_lock import held
+from areopage.file_lock import locked
 from areopage.ledger import chunks, shown, storage_errors
 from areopage.work.database import queue_engine, queue_url
 from areopage.work.handlers import SPREAD, ItemQueue, ItemRun, JobRun, ScheduledJob
@@ -113,7 +113,7 @@ class Queue:
 
         with suppress(SQLAlchemyError, error.DBOSException):
             return connect()
-        with held(Path(f"{self._url.database}.lock")) if self._database.dialect.name == "sqlite" else nullcontext():
+        with locked(Path(f"{self._url.database}.lock")) if self._database.dialect.name == "sqlite" else nullcontext():
             DBOS.migrate(self.location)
         return connect()
 

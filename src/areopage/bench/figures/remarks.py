@@ -66,7 +66,7 @@ def _variant(view: RunData) -> str:
 
 def _variant_notices(view: RunData, page: Page) -> Iterator[Notice]:
     if view.variant:
-        told = "; ".join(note.told(page.locale.code) for note in view.variant)
+        told = "; ".join(note.text(page.locale.code) for note in view.variant)
         yield Notice(title=page.locale.say("variant"), blocks=(Paragraph(text=told),))
 
 
@@ -89,7 +89,7 @@ def _rejected_section(view: RunData, page: Page) -> Section | None:
 def _remarks_section(view: RunData, page: Page) -> Section | None:
     locale = page.locale
     noted = (*view.spec.remarks, *NOTES.of(view), *view.scores.warnings)
-    remarks = [_named_criteria(view, note).told(locale.code) for note in noted]
+    remarks = [_named_criteria(view, note).text(locale.code) for note in noted]
     if view.addressing:
         remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {locale.names(view.addressing)}")
     if not remarks:

@@ -90,10 +90,10 @@ def follow(
 
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
-        found = opened.run(run)
-        if opened.fleet.run(found.id) is None:
-            raise UserError(f"no worker was asked to carry out {found.id}: areopage bench resume {found.id} --fleet asks them")
-        raise typer.Exit(follow_run(found, opened, places, run))
+        stored = opened.run(run)
+        if opened.fleet.run(stored.id) is None:
+            raise UserError(f"no worker was asked to carry out {stored.id}: areopage bench resume {stored.id} --fleet asks them")
+        raise typer.Exit(follow_run(stored, opened, places, run))
 
 
 def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
@@ -102,10 +102,10 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
 
     places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
-        found = opened.run(run)
-        if not opened.fleet.close(found.id, "stopped", datetime.now(UTC)):
-            raise UserError(f"workers do not carry out {found.id}")
-        tell(f"stopped: workers finish their calls in flight. Go on with: {places.command(opened, 'resume', found.id)} --fleet")
+        stored = opened.run(run)
+        if not opened.fleet.close(stored.id, "stopped", datetime.now(UTC)):
+            raise UserError(f"workers do not carry out {stored.id}")
+        tell(f"stopped: workers finish their calls in flight. Go on with: {places.command(opened, 'resume', stored.id)} --fleet")
 
 
 def show(
@@ -127,10 +127,10 @@ def show(
             if calibration:
                 raise UserError("--calibration is for one run")
             raise typer.Exit(show_languages(opened, names))
-        found = opened.run(names[0])
-        view = with_calibration(with_history(view_run(found, opened), opened), opened, calibration)
-        print_report(terminal_report(view, Path(found.folder), places.options(opened)))
-        _print_batches(opened, found.id)
+        stored = opened.run(names[0])
+        view = with_calibration(with_history(view_run(stored, opened), opened), opened, calibration)
+        print_report(terminal_report(view, Path(stored.folder), places.options(opened)))
+        _print_batches(opened, stored.id)
 
 
 def batches(
@@ -147,7 +147,7 @@ def batches(
 
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
     with opened_ledger(places) as opened:
-        found = opened.run(run)
+        stored = opened.run(run)
         if cancel:
             import asyncio
 
@@ -155,12 +155,12 @@ def batches(
             from areopage.cli.asking import ask_to_send
             from areopage.jury import reached_by
 
-            spec = RunSpec.of(found)
+            spec = spec_of(stored)
             settings = reached_by(spec.settings, configured(places).shared, places.allowed_variables)
             spec = agreed(structs.replace(spec, settings=settings), None if yes else ask_to_send)
-            asyncio.run(cancel_batches(opened, found.id, spec.settings.with_environment()))
-        if not _print_batches(opened, found.id):
-            typer.echo(f"run {found.id} has no batches")
+            asyncio.run(cancel_batches(opened, stored.id, spec.settings.with_environment()))
+        if not _print_batches(opened, stored.id):
+            typer.echo(f"run {stored.id} has no batches")
 
 
 def _print_batches(ledger: "Ledger", run_id: str) -> int:

@@ -88,8 +88,8 @@ def _plan_run(suite: str, options: NewRun, places: Places, *, budget: float | No
         try:
             prepared.append(prepare_benchmark(loaded, of_target))
         except (ServerDown, MissingKey) as fault:
-            told = " ".join(str(fault).split())
-            typer.echo(f"note: planned without what servers tell of windows and slots: {told}", err=True)
+            reason = " ".join(str(fault).split())
+            typer.echo(f"note: planned without what servers tell of windows and slots: {reason}", err=True)
             prepared.append(prepare_run(loaded, of_target))
     with ExitStack() as stack:
         opened = None

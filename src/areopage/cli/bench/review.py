@@ -121,7 +121,7 @@ def sign(
         what = f"{release}{len(view.cases)} cases, {counted(signed.signed.counted, 'score')} by people"
         typer.echo(f"signed: {signed.verdict} by {visible(signed.name)}, {signed.signed_at:%Y-%m-%d %H:%M} UTC ({what})")
         if signed.signed.over:
-            over = (visible(reservation_line(one, report_locale("en"))) for one in signed.signed.over)
+            over = (visible(reservation_line(reservation, report_locale("en"))) for reservation in signed.signed.over)
             typer.echo(f"signed over: {'; '.join(over)}")
         typer.echo(f"hash: {signed.digest} (SHA-256 of what is signed: the run, its results, people's scores, name and date)")
         folder, stored = folder_of(view.run, places.out, run), Path(view.run.folder)
@@ -148,12 +148,12 @@ def report(
 ) -> None:
     """Write the report, results.json and the other files of a run again. Sign-offs and labels are in them; no model is called."""
     with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
-        found = opened.run(run)
+        stored = opened.run(run)
         if pages:
-            view, folder = with_history(view_run(found, opened), opened), run_folder(found, out, run)
+            view, folder = with_history(view_run(stored, opened), opened), run_folder(stored, out, run)
             typer.echo(f"report: {write_pages(view, folder)[0]}")
             return
-        typer.echo(f"report: {_write_files(found, opened, run_folder(found, out, run))}")
+        typer.echo(f"report: {_write_files(stored, opened, run_folder(stored, out, run))}")
 
 
 def _write_files(run: Run, ledger: Ledger, folder: Path) -> Path:
@@ -163,10 +163,10 @@ def _write_files(run: Run, ledger: Ledger, folder: Path) -> Path:
 
 def _print_kinds(view: RunView, drawn: dict[Kind, int] | None = None) -> None:
     """How many answers of each kind there are, were drawn, are queued and are labelled blind."""
-    found, labelled = answers_by_kind(view), {label.answer_id for label in view.people.labels}
+    by_kind, labelled = answers_by_kind(view), {label.answer_id for label in view.people.labels}
     rows = [["kind", "answers", *(["drawn"] if drawn is not None else []), "queued", "labelled"]]
     for kind in KINDS:
-        ids = found[kind]
+        ids = by_kind[kind]
         queued = [id for id in ids if id in view.people.items]
         cells = [str(len(ids)), *([str(drawn[kind])] if drawn is not None else []), str(len(queued))]
         rows.append([{"random": "all (random)"}.get(kind, kind), *cells, str(sum(id in labelled for id in ids))])
@@ -176,26 +176,26 @@ def _print_kinds(view: RunView, drawn: dict[Kind, int] | None = None) -> None:
 def _print_status(view: RunView) -> None:
     people, locale = view.reviewed, report_locale("en")
     typer.echo(f"run {view.run.id}")
-    for told, _ in signoff_texts(people, locale):
-        typer.echo(visible(told))
+    for signoff, _ in signoff_texts(people, locale):
+        typer.echo(visible(signoff))
     _print_kinds(view)
     if people is None or people.all_labelled is None:
         typer.echo("no label counts yet: areopage bench review RUN queues answers")
         return
     typer.echo("")
-    for told in human_texts(people, locale):
-        typer.echo(told)
+    for signoff in human_texts(people, locale):
+        typer.echo(signoff)
     sampled = people.sample is not None
     if not sampled:
         typer.echo("figures over all labelled answers, which speak for no others:")
     figures = people.sample or people.all_labelled
     rows = [["failures", "answers", "people", "jury", "both", "sensitivity", "specificity", "agreement"]]
     names = view.spec.criteria_by_id()
-    pairs = [(names[id].name, one.failures) for id, one in (figures.criteria.items() if figures else ()) if one.failures]
+    pairs = [(names[id].name, figure.failures) for id, figure in (figures.criteria.items() if figures else ()) if figure.failures]
     first = [("any that counts first", figures.first)] if figures and len(pairs) > 1 else []
-    for name, found in [*first, *pairs]:
-        counts = [str(count) for count in (found.items, found.people, found.jury, found.both)]
-        for share in (found.sensitivity, found.specificity, found.agreement):
+    for name, failures in [*first, *pairs]:
+        counts = [str(count) for count in (failures.items, failures.people, failures.jury, failures.both)]
+        for share in (failures.sensitivity, failures.specificity, failures.agreement):
             unknown = share.share is None or share.low is None or share.high is None
             counts.append("-" if unknown else f"{share.hits}/{share.of} ({share.low:.0%} to {share.high:.0%})")
         rows.append([name, *counts])
@@ -237,5 +237,5 @@ def _export(view: RunView, ledger: Ledger, file: Path) -> None:
                 blank = [""] * (len(criteria) + 3)
                 write((item.answer_id, case.maturity, case.prompt_text, case.response or "", *blank))
     typer.echo(f"written: {file} ({answers_text(len(items))})")
-    known = ["--ledger", ledger.place]
-    typer.echo(f"afterwards: {shlex.join(['areopage', 'review', 'import', str(file), '--run', view.run.id, *known])}")
+    ledger_option = ["--ledger", ledger.place]
+    typer.echo(f"afterwards: {shlex.join(['areopage', 'review', 'import', str(file), '--run', view.run.id, *ledger_option])}")

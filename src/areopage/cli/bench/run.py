@@ -148,26 +148,26 @@ def resume(
     # from the ledger alone: neither suite nor dataset is read again, and of a complete run only the files are written again
     places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
     with opened_ledger(places) as opened:
-        found = opened.run(run)
-        if fleet and found.finished_at is None:
+        stored = opened.run(run)
+        if fleet and stored.finished_at is None:
             from areopage.bench import load_run_cases
 
-            spec, cases = RunSpec.of(found), load_run_cases(opened, found.id)
+            spec, cases = spec_of(stored), load_run_cases(opened, stored.id)
             if budget is not None:
-                budget_of(budget, [spec], opened, [found])  # one that cannot be kept is refused
+                budget_of(budget, [spec], opened, [stored])  # one that cannot be kept is refused
             print_plan([(spec, cases)], budget=budget)
             confirm([spec], yes=yes)
-            raise typer.Exit(follow_run(found, opened, places, run, ask=(spec, cases, budget)))
-        _refuse_if_open(found, opened, places)
+            raise typer.Exit(follow_run(stored, opened, places, run, ask=(spec, cases, budget)))
+        _refuse_if_open(stored, opened, places)
         allowed, agree = places.allowed_variables, None if yes else ask_to_send
-        spec, cases = reopen_run(found, opened, configured(places).shared, allowed=allowed, agree=agree)
+        spec, cases = reopen_run(stored, opened, configured(places).shared, allowed=allowed, agree=agree)
         spec = msgspec.structs.replace(spec, settings=spec.settings.with_timeout(timeout))
-        if found.finished_at is None:
+        if stored.finished_at is None:
             print_plan([(spec, cases)], opened, budget=budget)
             confirm([spec], yes=yes)
         number = len(cases)
         del cases  # the run reads them again: what is shown and asked here takes no memory meanwhile
-        raise typer.Exit(_go_on(found, spec, number, opened, places, run, budget=budget))
+        raise typer.Exit(_go_on(stored, spec, number, opened, places, run, budget=budget))
 
 
 def _refuse_if_open(run: Run, ledger: Ledger, places: Places) -> None:

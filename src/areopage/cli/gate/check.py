@@ -95,14 +95,14 @@ class CheckCounts:
     def lines(self) -> list[str]:
         """The counts in lines, to print."""
         counted = ", ".join(f"{self._verdicts[verdict]:,} {verdict}" for verdict in GATE_VERDICTS if self._verdicts[verdict])
-        found = ["", f"{self._verdicts.total():,} answers: {counted}"]
+        lines = ["", f"{self._verdicts.total():,} answers: {counted}"]
         if self._labelled:
-            found.append(f"labelled: {self._labelled.total():,}")
+            lines.append(f"labelled: {self._labelled.total():,}")
         for ungrounded, name in ((True, "ungrounded"), (False, "grounded")):
             delivered, stopped = self._labelled[ungrounded, True], self._labelled[ungrounded, False]
             if delivered + stopped:
-                found.append(f"  {name}: {delivered + stopped:,}, of these {delivered:,} delivered, {stopped:,} not")
-        return found
+                lines.append(f"  {name}: {delivered + stopped:,}, of these {delivered:,} delivered, {stopped:,} not")
+        return lines
 
 
 def _given_cases(prompt: str | None, response: str | None, documents: list[Path], file: Path | None) -> tuple[list[Case], int]:
@@ -110,8 +110,8 @@ def _given_cases(prompt: str | None, response: str | None, documents: list[Path]
         if prompt is None or response is None:
             raise UserError("give --prompt and --response (and --document FILE for each document), or give --file FILE")
         wanted = "only the passages that the answer uses"
-        given = tuple(Document(id=path.stem, text=read_text_file(path, MAX_DOCUMENT_BYTES, wanted)) for path in documents)
-        return [Case(id="answer", prompt=prompt, response=response, documents=given)], 0
+        texts = tuple(Document(id=path.stem, text=read_text_file(path, MAX_DOCUMENT_BYTES, wanted)) for path in documents)
+        return [Case(id="answer", prompt=prompt, response=response, documents=texts)], 0
     if prompt is not None or response is not None or documents:
         raise UserError("--file cannot be combined with --prompt, --response or --document")
     dataset = load_dataset([file], default_maturity="")

@@ -56,26 +56,26 @@ def import_logs(
         advice = "no such time zone; use a name such as UTC or Europe/Paris"
         raise UserError(f"--timezone {timezone[:40]!r}: {advice}") from None
     with open_ledger(find_config(config, ledger), create=True) as opened, _rejected_rows(rejected) as (reject, shown):
-        found = take(opened, places, zone=zone, reject=reject, progress=_plain_progress())
+        imported = take(opened, places, zone=zone, reject=reject, progress=_plain_progress())
         opened.audit.note(
-            actor(), "import", ", ".join(place.name for place in places)[:256], f"{found.added} answers of the gate"
+            actor(), "import", ", ".join(place.name for place in places)[:256], f"{imported.added} answers of the gate"
         )
-    _tell_imported(found)
+    _tell_imported(imported)
     if differences is not None:
         with differences.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
             write = table_writer(stream)
             write(("file", "line", "field", "said", "derived"))
-            for one in found.differences:
-                write((one.place, one.line, one.field, one.said, one.derived))
+            for difference in imported.differences:
+                write((difference.place, difference.line, difference.field, difference.said, difference.derived))
         typer.echo(f"written: {differences}", err=True)
-    if found.rejected:
-        typer.echo(f"rejected: {found.rejected:,} lines", err=True)
+    if imported.rejected:
+        typer.echo(f"rejected: {imported.rejected:,} lines", err=True)
         for row in shown:
             typer.echo(f"  {row.file} line {row.row}: {row.reason}", err=True)
         if rejected is not None:
             typer.echo(f"written: {rejected}", err=True)
-        elif found.rejected > len(shown):
-            typer.echo(f"  and {found.rejected - len(shown):,} more: --rejected FILE writes them all", err=True)
+        elif imported.rejected > len(shown):
+            typer.echo(f"  and {imported.rejected - len(shown):,} more: --rejected FILE writes them all", err=True)
         raise typer.Exit(INCONCLUSIVE)
 
 
@@ -108,7 +108,7 @@ def export(
     settings = find_config(config, ledger)
     storage = settings.storage
     policy = one_of("--text", text, get_args(Policy)) or storage.export_text
-    channels = tuple(one for name in channel or () if (one := one_of("--channel", name, get_args(Channel))))
+    channels = tuple(allowed for name in channel or () if (allowed := one_of("--channel", name, get_args(Channel))))
     chosen = one_of("--verdict", verdict, WANTED)
     filter = structs.replace(scope_of(since, until, collection), channels=channels)
     if output != STDOUT and Path(output).exists() and not force:
@@ -161,7 +161,7 @@ def _plain_progress() -> Progress:
     began = last = time.monotonic()
     counted = ""
 
-    def told(what: str, done: int, total: int) -> None:
+    def tell_progress(what: str, done: int, total: int) -> None:
         nonlocal began, last, counted
         now = time.monotonic()
         if what != counted:
@@ -173,24 +173,25 @@ def _plain_progress() -> Progress:
         line = f"{done:,} of {total:,} {what}, {rate:,.0f}/s, {(total - done) / max(1e-6, rate):.0f} s left"
         print(line, file=sys.stderr, flush=True)
 
-    return told
+    return tell_progress
 
 
-def _tell_imported(found: Imported) -> None:
+def _tell_imported(imported: Imported) -> None:
     rows = ", ".join(
-        f"{found.rows.get(kind, 0):,} {name}"
+        f"{imported.rows.get(kind, 0):,} {name}"
         for kind, name in (("metrics", "metrics rows"), ("response", "responses"), ("snapshot", "snapshots"))
     )
-    typer.echo(f"read: {rows}, in {found.files:,} files")
-    outcomes = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(found.verdicts.items()))
-    typer.echo(f"imported: {found.added:,} new, {found.known:,} already known" + (f" ({outcomes})" if outcomes else ""))
+    typer.echo(f"read: {rows}, in {imported.files:,} files")
+    outcomes = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(imported.verdicts.items()))
+    typer.echo(f"imported: {imported.added:,} new, {imported.known:,} already known" + (f" ({outcomes})" if outcomes else ""))
     typer.echo(
-        f"joined: {found.joined.get('response', 0):,} with a response, {found.joined.get('snapshot', 0):,} with a snapshot"
+        f"joined: {imported.joined.get('response', 0):,} with a response, {imported.joined.get('snapshot', 0):,} with a snapshot"
     )
-    named = ", ".join(f"{count:,} {field}" for field, count in sorted(found.contradictions.items()))
+    named = ", ".join(f"{count:,} {field}" for field, count in sorted(imported.contradictions.items()))
     typer.echo(f"fields that contradict other fields: {named or 'none'}")
-    for one in found.differences[:SHOWN]:
-        typer.echo(f"  {one.place} line {one.line}: {one.field} is {one.said}, but the other fields give {one.derived}", err=True)
-    rest = sum(found.contradictions.values()) - SHOWN
+    for difference in imported.differences[:SHOWN]:
+        said = f"{difference.place} line {difference.line}: {difference.field} is {difference.said}"
+        typer.echo(f"  {said}, but the other fields give {difference.derived}", err=True)
+    rest = sum(imported.contradictions.values()) - SHOWN
     if rest > 0:
         typer.echo(f"  and {rest:,} more: --differences FILE lists them", err=True)

@@ -120,13 +120,13 @@ def _forms_of(named: str | None, output: str | None) -> list[ReportForm]:
         if output in (None, STDOUT):
             return ["md"]
         return ["html"] if _is_folder(output or "") else [form_of_file(output or "")]
-    found: list[ReportForm] = []
+    forms: list[Form] = []
     for part in named.split(","):
-        known = next((form for form in FORMS if form == part.strip()), None)
-        if known is None:
+        form_named = next((form for form in FORMS if form == part.strip()), None)
+        if form_named is None:
             raise UserError(f"--format {named!r}: use html, md, json, or several separated by commas")
-        found += [known] if known not in found else []
-    return found
+        forms += [form_named] if form_named not in forms else []
+    return forms
 
 
 def _places_of(forms: list[ReportForm], output: str | None) -> list[tuple[ReportForm, Path | None]]:
@@ -190,8 +190,8 @@ def replay(
     with open_ledger(settings, advice=NO_ANSWERS) as opened, written(output, kept) as write:
         traces = opened.traces
         pace = Pace("replay", traces.count(scope))
-        for one in recorded(traces, scope):
-            change = done.take(one)
+        for answer in recorded(traces, scope):
+            change = done.take(answer)
             if change is not None:
                 pace.finish()
                 write(change)
@@ -223,8 +223,8 @@ def written(output: Path | None, kept: Kept) -> Iterator[Callable[[ReplayedChang
 
 def _change_text(change: ReplayedChange, kept: Kept) -> str:
     better = {True: ", as labelled", False: ", unlike the label", None: ""}[change.better]
-    known = decision_locale("en").probability(change.new.p_unsupported)
-    p = "" if change.new.p_unsupported is None else f", p_unsupported {known}"
+    probability = decision_locale("en").probability(change.new.p_unsupported)
+    p = "" if change.new.p_unsupported is None else f", p_unsupported {probability}"
     lines = [f"{change.id}  {change.old.verdict} -> {change.new.verdict}{p}{better}"]
     lines.append(f"    {one_line(kept(change.question), SHOWN_QUESTION) or '(question not stored)'}")
     why = change.new if change.new.reasons else change.old

@@ -70,24 +70,26 @@ def tune(
         scope = scope_of(since, until, collection)
         tell_reduced_texts(settings)
         with open_ledger(settings, advice=NO_ANSWERS) as opened:
-            given = LabelSet.of_ledger(opened, scope)
+            label_set = LabelSet.of_ledger(opened, scope)
     else:
-        given = _file_labels(labels, [since, until, collection])
-    for why, count in given.left_out.items():
+        label_set = _file_labels(labels, [since, until, collection])
+    for why, count in label_set.left_out.items():
         typer.echo(f"areopage: left out: {count:,} {why}", err=True)
-    found = _choose(given, ask, base, refit=refit)
-    _conclude(found, given, output, who=who, forced=force_uncertified)
+    choice = _choose(label_set, ask, base, refit=refit)
+    _conclude(choice, label_set, output, who=who, forced=force_uncertified)
 
 
-def _conclude(found: Tuned, given: LabelSet, output: Path | None, *, who: str, forced: bool) -> None:
-    typer.echo("\n".join(_tuning_lines(found.tuning)))
-    certain = found.tuning.certified and not given.skewed
-    if given.skewed:
+def _conclude(choice: Tuned, label_set: LabelSet, output: Path | None, *, who: str, forced: bool) -> None:
+    typer.echo("\n".join(_tuning_lines(choice.tuning)))
+    certain = choice.tuning.certified and not label_set.skewed
+    if label_set.skewed:
         advice = "the labels are not a random sample of the traffic. Label a random sample of all answers"
-        typer.echo(f"NOT certified for the traffic: {given.skewed}; {advice}", err=True)
+        typer.echo(f"NOT certified for the traffic: {label_set.skewed}; {advice}", err=True)
     if output is not None and (certain or forced):
         provenance = {"by": who, "at": _today(), "program": __version__}
-        rules = tuned_rules(found, given.rows, source=given.source, skewed=given.skewed, certain=certain, **provenance)
+        rules = tuned_rules(
+            choice, label_set.rows, source=label_set.source, skewed=label_set.skewed, certain=certain, **provenance
+        )
         if rules is None:
             raise UserError("other rules hold every labelled answer: there is no threshold to write")
         path = write_rules(rules, output)
@@ -103,29 +105,29 @@ def _file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> Labe
         raise UserError("--labels: give either files or ledger")
     if any(narrowing):
         raise UserError("--since, --until and --collection apply only to --labels ledger")
-    given = LabelSet.of_files([Path(name) for name in labels])
-    for row in given.rejected[:SHOWN]:
+    label_set = LabelSet.of_files([Path(name) for name in labels])
+    for row in label_set.rejected[:SHOWN]:
         typer.echo(f"areopage: {row.file} row {row.row}: skipped: {row.reason}", err=True)
-    if len(given.rejected) > SHOWN:
-        typer.echo(f"areopage: {counted(len(given.rejected) - SHOWN, 'more row')} skipped", err=True)
-    return given
+    if len(label_set.rejected) > SHOWN:
+        typer.echo(f"areopage: {counted(len(label_set.rejected) - SHOWN, 'more row')} skipped", err=True)
+    return label_set
 
 
-def _choose(given: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tuned:
-    pace = Pace("tune", len(given.rows))
+def _choose(label_set: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tuned:
+    pace = Pace("tune", len(label_set.rows))
     try:
-        provenance = {"labels": given.source, "at": _today()} if refit else None
-        found = tuned(given.rows, ask, base, refit=provenance, moved=pace.moved)
+        provenance = {"labels": label_set.source, "at": _today()} if refit else None
+        choice = tuned(label_set.rows, ask, base, refit=provenance, moved=pace.moved)
     except ValueError as fault:
         raise UserError(str(fault)) from None
     finally:
         pace.finish()
-    if found.fitted:
-        typer.echo(f"fitted on {found.fitted:,} labelled answers; the others certify:")
-    if found.seen:
+    if choice.fitted:
+        typer.echo(f"fitted on {choice.fitted:,} labelled answers; the others certify:")
+    if choice.seen:
         why = "the grounding model was fitted on them or on their group"
-        typer.echo(f"areopage: {found.seen:,} labelled answers are excluded: {why}", err=True)
-    return found
+        typer.echo(f"areopage: {choice.seen:,} labelled answers are excluded: {why}", err=True)
+    return choice
 
 
 def _today() -> str:
@@ -151,17 +153,17 @@ def _tuning_lines(tuning: Tuning) -> list[str]:
     ]
     lines += [f"  {line}" for line in (_certified_lines(tuning) if tuning.certified else _needed_lines(tuning))]
     certain = f"with {_percent(ask.confidence)} confidence"
-    known = "" if now.bound is None else f", at most {_percent(now.bound)} {OF[ask.control]} {certain}"
+    bound = "" if now.bound is None else f", at most {_percent(now.bound)} {OF[ask.control]} {certain}"
     at = "" if ask.control == "average" else f", at {_percent(1 - (1 - ask.confidence) / (2 if ask.grey_band else 1))} confidence"
     return [
         *lines,
         "",
         f"as configured now (up to {now.threshold:g}): delivered {_of(now.delivered, now.answers, groups)}; "
-        f"ungrounded among them {now.wrong:,}{known}; grounded held {_of(now.false_alarms, now.grounded, groups)}",
+        f"ungrounded among them {now.wrong:,}{bound}; grounded held {_of(now.false_alarms, now.grounded, groups)}",
         "",
         f"other risks, {OF[ask.control]}, each on its own{at}:",
         "  risk  threshold  delivered            ungrounded  grounded held",
-        *(_row(one, groups, marked=one.risk == ask.risk) for one in tuning.alternatives),
+        *(_row(outcome, groups, marked=outcome.risk == ask.risk) for outcome in tuning.alternatives),
     ]
 
 
@@ -189,22 +191,22 @@ def _certified_lines(tuning: Tuning) -> list[str]:
 
 
 def _needed_lines(tuning: Tuning) -> list[str]:
-    found, ask = tuning.needed, tuning.ask
-    if found is None:
+    needed, ask = tuning.needed, tuning.ask
+    if needed is None:
         return ["the certified threshold delivers no answer"]
     lines = [
-        f"at least {found.least:,} labelled answers (groups) are needed, even if no delivered one is wrong; "
+        f"at least {needed.least:,} labelled answers (groups) are needed, even if no delivered one is wrong; "
         f"found {tuning.groups:,}"
     ]
     if tuning.ruled_out == tuning.rows:
         lines.append("other rules hold all of them: label answers that could be delivered")
     elif tuning.ungrounded == tuning.rows:
         lines.append("no labelled answer is grounded: label a random sample of the traffic")
-    elif found.likely is not None and ask.control != "average":
-        lines.append(f"estimate from these labels: about {found.likely:,} are needed")
-    elif found.share is not None:
+    elif needed.likely is not None and ask.control != "average":
+        lines.append(f"estimate from these labels: about {needed.likely:,} are needed")
+    elif needed.share is not None:
         lines.append(
-            f"estimate from these labels: no number suffices; even at the best threshold about {_percent(found.share)} "
+            f"estimate from these labels: no number suffices; even at the best threshold about {_percent(needed.share)} "
             f"{OF[ask.control]} are ungrounded. Allow a larger risk, or fit the model on your own answers (--refit)"
         )
     elif ask.control != "average":
@@ -212,13 +214,13 @@ def _needed_lines(tuning: Tuning) -> list[str]:
     return lines
 
 
-def _row(one: Outcome, groups: int, *, marked: bool) -> str:
+def _row(outcome: Outcome, groups: int, *, marked: bool) -> str:
     mark = "*" if marked else " "
-    if one.threshold is None or not one.delivered:
-        return f"{mark}{_percent(one.risk):>5}  not certified"
-    delivered = _of(one.delivered, one.answers, groups, short=True)
-    alarms = _of(one.false_alarms, one.grounded, groups, short=True)
-    return f"{mark}{_percent(one.risk):>5}  {one.threshold:>9g}  {delivered:<19}  {one.wrong:>10,}  {alarms}"
+    if outcome.threshold is None or not outcome.delivered:
+        return f"{mark}{_percent(outcome.risk):>5}  not certified"
+    delivered = _of(outcome.delivered, outcome.answers, groups, short=True)
+    alarms = _of(outcome.false_alarms, outcome.grounded, groups, short=True)
+    return f"{mark}{_percent(outcome.risk):>5}  {outcome.threshold:>9g}  {delivered:<19}  {outcome.wrong:>10,}  {alarms}"
 
 
 def _of(hits: int, total: int, groups: int, *, short: bool = False) -> str:

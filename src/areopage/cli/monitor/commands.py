@@ -54,8 +54,8 @@ def submit(
     """
     chosen = find_config(config)
     dataset = load_dataset(files, default_maturity="", limit=limit)
-    found = submissions_of(dataset, source=source, variant=variant, language=language)
-    submissions, refused = found.submissions, found.refused
+    read = submissions_of(dataset, source=source, variant=variant, language=language)
+    submissions, refused = read.submissions, read.refused
     with open_ledger(chosen, create=True) as ledger:
         intake = Intake(ledger, chosen.monitor.section.sampling)
         new = 0
@@ -63,12 +63,12 @@ def submit(
             batch = submissions[at : at + BATCH]
             fresh = intake.submit(batch)
             new += sum(fresh)
-            refused += [f"id {one.id}: is taken by another answer" for one in Intake.clashing(ledger, batch, fresh)]
+            refused += [f"id {submission.id}: is taken by another answer" for submission in Intake.clashing(ledger, batch, fresh)]
         place = ledger.place
-    known = len(submissions) - new
-    if found.metadata_columns:
-        tell(f"kept as metadata: columns {name_list(found.metadata_columns)}")
-    typer.echo(f"{answers_text(new)} submitted to {place}" + (f"; {known} were there already" if known else ""))
+    present = len(submissions) - new
+    if read.metadata_columns:
+        tell(f"kept as metadata: columns {name_list(read.metadata_columns)}")
+    typer.echo(f"{answers_text(new)} submitted to {place}" + (f"; {present} were there already" if present else ""))
     for reason in refused[:SHOWN_REASONS]:
         typer.echo(f"left out: {reason}", err=True)
     if len(refused) > SHOWN_REASONS:
@@ -104,10 +104,10 @@ def status(config: ConfigOption = None) -> None:
             typer.echo(f"not submitted by hooks: {answers_text(losses.total)} ({_kinds(losses.counts)}); last: {losses.reason}")
         if losses.doubts:
             typer.echo(f"recorded with a doubt: {_kinds(losses.doubts)}; last: {losses.doubtful} by {losses.doubt}")
-    states = [one.state_at(now, chosen.monitor.section.worker.dead_after) for one in workers]
-    for one, state in zip(workers, states, strict=True):
-        seen = f"seen {duration(max(0.0, (now - one.seen_at).total_seconds()))} ago"
-        typer.echo(f"worker {one.id}: {state.replace('_', ' ')}, process {one.process}, {seen}")
+    states = [worker.state_at(now, chosen.monitor.section.worker.dead_after) for worker in workers]
+    for worker, state in zip(workers, states, strict=True):
+        seen = f"seen {duration(max(0.0, (now - worker.seen_at).total_seconds()))} ago"
+        typer.echo(f"worker {worker.id}: {state.replace('_', ' ')}, process {worker.process}, {seen}")
     if "alive" not in states:
         typer.echo("no worker: start one with `areopage monitor worker` or `areopage serve`")
 
@@ -123,12 +123,12 @@ def retry(
     ] = False,
 ) -> None:
     """Retry answers whose evaluation failed: after the last attempt, or between two attempts."""
-    found = find_config(config)
-    policy = found.shared.storage.text
+    settings = find_config(config)
+    policy = settings.shared.storage.text
     whole = policy in JUDGEABLE
     if unscored and not whole:
         raise UserError(f"--unscored: storage.text is {policy}: evaluated answers keep no whole text to judge again")
-    with open_ledger(found) as ledger:
+    with open_ledger(settings) as ledger:
         if unscored:
             typer.echo(f"{answers_text(ledger.evaluations.reopen_unscored(ids or None))} will be judged again")
             return
@@ -200,11 +200,11 @@ def accept_alert(
 
 def test_alerts(config: ConfigOption = None) -> None:
     """Send a test message to every address in `alerts.urls`. Exit code 1: a delivery failed."""
-    found = find_config(config).monitor
-    urls = found.section.alerts.urls
+    monitor = find_config(config).monitor
+    urls = monitor.section.alerts.urls
     if not urls:
-        raise found.fault("no address to send to: name one", "alerts", "urls")
-    locale = monitor_locale(found, found.load_suite())
+        raise monitor.fault("no address to send to: name one", "alerts", "urls")
+    locale = monitor_locale(monitor, monitor.load_suite())
     results = send(urls, AlertMessage(title=locale.messages["test_title"], body=locale.messages["test_text"]), os.environ)
     for result in results:
         typer.echo(f"{result.place}: {result.error or 'sent'}")
@@ -226,10 +226,10 @@ def run_golden(
 
     If a round is running, no new round starts. Exit code 1: the score dropped; 3: questions have no score.
     """
-    found = find_config(config)
-    golden_section(found.monitor)  # before a ledger is made for nothing
-    with open_ledger(found, create=True) as ledger:
-        golden = Golden.open(ledger, found.monitor)
+    settings = find_config(config)
+    golden_section(settings.monitor)  # before a ledger is made for nothing
+    with open_ledger(settings, create=True) as ledger:
+        golden = Golden.open(ledger, settings.monitor)
         round_ = asyncio.run(golden.run_round(datetime.now(UTC)))
         typer.echo(f"round {round_.id}: {round_.answered} of {counted(round_.asked, 'question')} answered")
         if round_.verdict == "running" and wait:
@@ -249,8 +249,8 @@ def list_rounds(
     """List the newest rounds with their verdicts."""
     with open_ledger(find_config(config)) as ledger:
         rounds = ledger.golden_runs.list(limit=limit)
-    for one in rounds:
-        _print_round(one)
+    for round_ in rounds:
+        _print_round(round_)
     if not rounds:
         typer.echo("no round yet: areopage monitor golden run begins one")
 
@@ -261,7 +261,7 @@ def _wait_for(golden: Golden, round_: GoldenRun, seconds: float) -> GoldenRun:
         time.sleep(min(POLL_SECONDS, max(0.0, end - time.monotonic())))
         if round_.asked_at is not None:  # else a worker asks its questions
             asyncio.run(golden.carry_on(round_.id, datetime.now(UTC)))
-        round_ = next((one for one in golden.ledger.golden_runs.list(golden.suite) if one.id == round_.id), round_)
+        round_ = next((listed for listed in golden.ledger.golden_runs.list(golden.suite) if listed.id == round_.id), round_)
     return round_
 
 

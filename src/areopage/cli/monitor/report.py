@@ -66,11 +66,11 @@ def report(
     last = last_day(until, now)
     chosen = one_of("--format", form, FORMS) or form_of_file(out or "")
     language = one_of("--lang", lang or None, LANGUAGES) or ""
-    found = find_config(config)
-    with open_ledger(found, or_empty=tell) as ledger:
+    settings = find_config(config)
+    with open_ledger(settings, or_empty=tell) as ledger:
         figures = period_figures(
             ledger,
-            found.monitor,
+            settings.monitor,
             last_days(days, last),
             now=now,
             language=language,
@@ -126,10 +126,10 @@ def export(
 ) -> None:
     """Export answers with their scores to a file; personal data is redacted by default."""
     chosen, filters = _export_form_of(form, out, semicolons=semicolons), _filters_of(days, until, source, variant, grade, find)
-    found = find_config(config)
-    policy, longest = (one_of("--text", text, get_args(Policy)) or found.storage.export_text, found.storage.max_chars)
-    criteria = list(criterion_labels(found.monitor.load_suite(), "en"))
-    with open_ledger(found, or_empty=tell) as ledger:
+    settings = find_config(config)
+    policy, longest = (one_of("--text", text, get_args(Policy)) or settings.storage.export_text, settings.storage.max_chars)
+    criteria = list(criterion_labels(settings.monitor.load_suite(), "en"))
+    with open_ledger(settings, or_empty=tell) as ledger:
         # before the first row: nothing leaves without an entry
         ledger.audit.note(actor(), "export", out, f"{chosen}, text {policy}, {_described(filters)}")
         scores, answers = ledger.lists.stream(filters), ledger.answers.by_id
@@ -187,8 +187,8 @@ def erase(
 def _export_form_of(form: str | None, out: str, *, semicolons: bool) -> TableForm:
     chosen = FORMS_BY_SUFFIX.get(f".{form}" if form else Path(out).suffix.lower())
     if chosen is None or (form and form != chosen):
-        given = f"--format {form!r}" if form else f"--out {out}: the ending says no format; give --format"
-        raise UserError(f"{given}: use one of csv, jsonl, parquet, xlsx")
+        option = f"--format {form!r}" if form else f"--out {out}: the ending says no format; give --format"
+        raise UserError(f"{option}: use one of csv, jsonl, parquet, xlsx")
     if chosen in ("parquet", "xlsx") and out == STDOUT:
         raise UserError(f"--out -: {chosen} goes to a file only; name one, or use --format csv or jsonl")
     if semicolons and chosen != "csv":

@@ -39,5 +39,5 @@ def batch_text(batch: SentBatch) -> str:
     """What is said of a batch: its state and the provider's counts when it was last seen."""
     named = f"{batch.phase}: batch {batch.batch_id}" if batch.batch_id else f"{batch.phase}: a batch without an id"
     failed = f", {batch.failed:,} failed" if batch.failed else ""
-    told = f" ({batch.message})" if batch.message else ""
-    return f"{named} {batch.status}, {batch.completed:,} of {counted(batch.calls, 'call')} completed{failed}{told}"
+    message = f" ({batch.message})" if batch.message else ""
+    return f"{named} {batch.status}, {batch.completed:,} of {counted(batch.calls, 'call')} completed{failed}{message}"

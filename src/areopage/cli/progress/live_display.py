@@ -83,8 +83,8 @@ class FleetDisplay:
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)
-        told = TextColumn("{task.fields[told]}", markup=False)
-        self._bars = _bars(self._console, told) if self._console.is_terminal else None
+        text = TextColumn("{task.fields[text]}", markup=False)
+        self._bars = _bars(self._console, text) if self._console.is_terminal else None
         self._tasks: dict[str, TaskID] = {}
         self._noted: set[FleetNote] = set()
         self._last = 0.0
@@ -105,8 +105,8 @@ class FleetDisplay:
         for note in progress.notes:
             if note not in self._noted:
                 self._noted.add(note)
-                told = f"{note.worker}: {note.server}: {note.text}" if note.server else f"{note.worker}: {note.text}"
-                self._console.print(told, markup=False, highlight=False, soft_wrap=True)
+                text = f"{note.worker}: {note.server}: {note.text}" if note.server else f"{note.worker}: {note.text}"
+                self._console.print(text, markup=False, highlight=False, soft_wrap=True)
         if self._bars is not None:
             self._show_bars(self._bars, progress)
             return
@@ -118,11 +118,11 @@ class FleetDisplay:
     def _show_bars(self, bars: Progress, progress: RunProgress) -> None:
         for phase in progress.phases:
             if phase.name not in self._tasks:
-                self._tasks[phase.name] = bars.add_task(phase.name, total=phase.total, told="")
-            bars.update(self._tasks[phase.name], total=phase.total, completed=phase.done, told=_phase_text(phase))
+                self._tasks[phase.name] = bars.add_task(phase.name, total=phase.total, text="")
+            bars.update(self._tasks[phase.name], total=phase.total, completed=phase.done, text=_phase_text(phase))
         if "" not in self._tasks:
-            self._tasks[""] = bars.add_task("all", total=progress.total, told="")
-        bars.update(self._tasks[""], total=progress.total, completed=progress.done, told=_run_text(progress))
+            self._tasks[""] = bars.add_task("all", total=progress.total, text="")
+        bars.update(self._tasks[""], total=progress.total, completed=progress.done, text=_run_text(progress))
 
 
 def fleet_line(progress: RunProgress) -> str:

@@ -202,8 +202,8 @@ class PlainProgress(Counting):
         is_new = name not in self.phases
         super().phase(name, total, kept)
         if is_new:
-            held = f", {kept} already in the ledger" if kept else ""
-            print(f"{name}: {counted(total, 'call')}{held}", file=sys.stderr, flush=True)
+            in_ledger = f", {kept} already in the ledger" if kept else ""
+            print(f"{name}: {counted(total, 'call')}{in_ledger}", file=sys.stderr, flush=True)
 
     def show(self, phase: PhaseCount) -> None:
         """Print a line where the last one of the phase is long ago, or it is finished."""

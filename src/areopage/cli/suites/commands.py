@@ -164,16 +164,16 @@ def _report_faults(suite: str) -> None:
     for fault in faults:
         typer.echo(fault)
     for kind, lines in (("warning", warnings), ("note", notes)):
-        for told in lines:
-            typer.echo(f"{kind}: {visible(told)}", err=True)
+        for line in lines:
+            typer.echo(f"{kind}: {visible(line)}", err=True)
     if faults:
         typer.echo(f"{suite}: {counted(len(faults), 'fault')}", err=True)
         raise typer.Exit(FAILED)
     _print_servers(loaded)
     if outside := unselected_criteria(loaded):
         typer.echo(f"note: {_unselected(loaded, outside)}: {name_list(outside)}", err=True)
-    found = f"no faults, {counted(len(warnings), 'warning')}" if warnings else "no faults"
-    typer.echo(f"{loaded.name}: {counted(len(loaded.registry.entries), 'criterion', 'criteria')}, {found}", err=True)
+    result = f"no faults, {counted(len(warnings), 'warning')}" if warnings else "no faults"
+    typer.echo(f"{loaded.name}: {counted(len(loaded.registry.entries), 'criterion', 'criteria')}, {result}", err=True)
     raise typer.Exit(0)
 
 
@@ -201,8 +201,8 @@ def list_criteria(
     for key in tuple(registry.entries) if selection is None else registry.select(selection):
         entry = registry.entries[key]
         marks = [entry.severity or "", "" if entry.scope == "response" else f"scope: {entry.scope}"]
-        told = f" ({', '.join(filter(None, marks))})" if any(marks) else ""
-        typer.echo(f"{key}{told}  {entry.description.get(language)}")
+        suffix = f" ({', '.join(filter(None, marks))})" if any(marks) else ""
+        typer.echo(f"{key}{suffix}  {entry.description.get(language)}")
     if selection is None:
         for preset in registry.presets.values():
             size = counted(len(preset.criteria), "criterion", "criteria")
@@ -218,17 +218,19 @@ def show_criterion(
     loaded = load_suite(suite)
     language = choose_language(loaded, lang)
     ids = loaded.registry.select(criterion)
-    found = load_criteria(loaded.registry, ids, loaded.criteria_folder, language, loaded.own_language, loaded.scale)
-    if found.faults:
-        raise found.faults[0]
+    loaded_criteria = load_criteria(loaded.registry, ids, loaded.criteria_folder, language, loaded.own_language, loaded.scale)
+    if loaded_criteria.faults:
+        raise loaded_criteria.faults[0]
     personas = loaded.personas(language)
     maturity = loaded.config.validation.default_maturity if personas else ""
     case = Case(id="example", prompt="…", response="…", maturity=maturity)
     turns = tuple(Turn(role=role, content="…") for role in ("user", "assistant", "user"))
     talk = Case(id="example", prompt=turns, response="…", maturity=maturity)
-    for one in found.criteria:
-        prompt = judge_prompt((one,), case if one.scope == "response" else talk, personas.get(maturity), b"shown")
-        typer.echo(f"# {one.id} ({one.language})\n\n{prompt.system}\n\n{prompt.user}\n")
+    for loaded_criterion in loaded_criteria.criteria:
+        prompt = judge_prompt(
+            (loaded_criterion,), case if loaded_criterion.scope == "response" else talk, personas.get(maturity), b"shown"
+        )
+        typer.echo(f"# {loaded_criterion.id} ({loaded_criterion.language})\n\n{prompt.system}\n\n{prompt.user}\n")
 
 
 def validate_criteria(suite: SuiteOption = "child_safety") -> None:

@@ -63,8 +63,8 @@ def tried_lines(view: RunView) -> Iterator[str]:
 
 def _wanting(view: RunView) -> int:
     """How many planned judgments brought no verdict."""
-    passes = (one for score in view.scores.criteria for one in passes_of(view, score))
-    return sum(not isinstance(one.outcome, Given) for one in passes)
+    passes = (verdict for score in view.scores.criteria for verdict in passes_of(view, score))
+    return sum(not isinstance(verdict.outcome, Given) for verdict in passes)
 
 
 def _case_lines(view: RunView, case: Case, record: RecordScores | None) -> Iterator[str]:
@@ -88,12 +88,14 @@ def _criterion_lines(view: RunView, score: CriterionScore) -> Iterator[str]:
     shown = "not applicable" if not score.applies else "no score" if score.score is None else f"{score.score:.2f}"
     failed = score.criterion in view.failures.by_case.get(score.case_id, ())
     yield f"  {score.criterion}: {shown}{f', a failure (limit {limit:g})' if failed else ''}"
-    for one in passes_of(view, score):
-        told = "not asked" if one.outcome is None else one.outcome_name.replace("_", " ")
-        number = f" {one.score:.2f}" if one.score is not None else ""
-        yield f"    {visible(one.judge)}, pass {one.pass_index}: {told}{number}{_reason(one.reason or one.explanation)}"
-        if one.outcome is not None and not isinstance(one.outcome, Given) and one.judgment is not None and one.judgment.raw_text:
-            yield from _text("  the judge's reply", one.judgment.raw_text)
+    for verdict in passes_of(view, score):
+        outcome = "not asked" if verdict.outcome is None else verdict.outcome_name.replace("_", " ")
+        number = f" {verdict.score:.2f}" if verdict.score is not None else ""
+        why = _reason(verdict.reason or verdict.explanation)
+        yield f"    {visible(verdict.judge)}, pass {verdict.pass_index}: {outcome}{number}{why}"
+        reply = verdict.judgment.raw_text if verdict.judgment is not None else ""
+        if reply and verdict.outcome is not None and not isinstance(verdict.outcome, Given):
+            yield from _text("  the judge's reply", reply)
 
 
 def _reason(text: str) -> str:

@@ -34,7 +34,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
 from areopage.digest import digest_of
 from areopage.errors import EmptyLedger, MissingExtra, StorageError, name_list
-from areopage.file_lock import held
+from areopage.file_lock import locked
 from areopage.ledger.read.search import SEARCH_TABLE, create_search_table
 from areopage.ledger.tables.answer_tables import QUALITY_VIEW, name_conditions
 from areopage.ledger.tables.schema import REVISION, ledger_meta, metadata
@@ -304,7 +304,7 @@ def strangers(engine: Engine) -> list[str]:
 def _migration_turn(engine: Engine) -> Iterator[Connection]:
     """A connection with an exclusive lock for migration, in one transaction."""
     if engine.dialect.name == "sqlite":
-        with held(Path(f"{engine.url.database}.migrate.lock")), engine.connect() as connection:
+        with locked(Path(f"{engine.url.database}.migrate.lock")), engine.connect() as connection:
             # the driver begins no transaction before CREATE TABLE: a process killed in between would leave half a ledger
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield connection
