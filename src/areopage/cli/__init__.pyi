@@ -28,6 +28,7 @@ from .options import STDOUT as STDOUT
 from .options import ConfigOption as ConfigOption
 from .options import LedgerOption as LedgerOption
 from .options import OutOption as OutOption
+from .options import PlacesOptions as PlacesOptions
 from .options import last_day as last_day  # The last day of a period
 from .options import midnight_of as midnight_of  # The beginning of a day, in UTC.
 from .options import one_of as one_of  # The allowed value equal to `name`, or None without a name.

@@ -8,8 +8,8 @@ import typer
 from msgspec import structs
 
 from areopage.cli.asking import ask_to_send, asking_display, confirm, resumed_by_the_same_command, told_size
-from areopage.cli.bench.places import Places, configured, opened_ledger
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell
+from areopage.cli.bench.places import configured, opened_ledger
+from areopage.cli.options import PlacesOptions, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger import make_folder
@@ -52,9 +52,8 @@ def audit(
     concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
     yes: YesOption = False,
 ) -> None:
     """Audit a judge: do harmless changes or attacks move its scores? Results are kept, so an audit can be resumed."""
@@ -71,7 +70,6 @@ def audit(
         timeout=timeout,
         allowed_variables=tuple(allow_variable or ()),
     )
-    places = Places(out=out, config=config, ledger=ledger)
     prepared = prepare_audit(load_suite(suite).with_shared(configured(places).shared), wishes)
     (asking,) = agreed([prepared.asking], None if yes else ask_to_send)
     prepared = structs.replace(prepared, asking=asking)
@@ -79,7 +77,7 @@ def audit(
         result = asyncio.run(_carried_out(JudgeAudit(prepared, opened), prepared, only_plan=plan, yes=yes))
     if result is None:
         return
-    folder = out / f"audit-{result.suite}-{datetime.now(UTC):%Y-%m-%d_%H%M%S}"
+    folder = places.out / f"audit-{result.suite}-{datetime.now(UTC):%Y-%m-%d_%H%M%S}"
     make_folder(folder)
     for language in LANGUAGES:
         write_report(audit_report(result, language), "html", folder / f"audit.{language}.html")

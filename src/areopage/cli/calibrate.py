@@ -8,8 +8,8 @@ import typer
 
 from areopage.app import find_config, open_ledger
 from areopage.bench import RunView, answers_by_kind, fit_run, judged_run, planned_labels, queue_answers, view_run
-from areopage.cli.bench.places import Places, opened_ledger
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, last_day
+from areopage.cli.bench.places import opened_ledger
+from areopage.cli.options import ConfigOption, PlacesOptions, actor, answers_text, last_day
 from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger import TEACHING, ReviewItem, Scope, last_days
@@ -35,16 +35,15 @@ def plan(
     ] = 0,
     queue: Annotated[bool, typer.Option("--queue", help="Put the answers into the review queue.")] = False,
     raters: Annotated[int, typer.Option("--raters", metavar="K", min=1, max=20, help="Raters for each answer.")] = 1,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
 ) -> None:
     """Tell how many labels a stated precision of corrected scores takes, and queue the answers to label.
 
     The answers are drawn at random; only those make corrected means and intervals valid. Those of --teach are chosen by the
     judges' scores, where judges are apart or extreme: the map of single scores learns from them, and means do not.
     """
-    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+    with opened_ledger(places) as opened:
         view = view_run(opened.run(run), opened)
         planned = planned_labels(view, precision)
         if not planned:
@@ -65,10 +64,9 @@ def plan(
             opened.review_queue.add(items)
         if taught:
             typer.echo(f"{'queued as they teach most' if queue else 'teach most'}: {name_list(taught, len(taught))}")
-        places = ["--out", str(out)]
         steps = [["fit", view.run.id]] if queue or enough else [["plan", view.run.id, "--precision", f"{precision:g}", "--queue"]]
         for step in steps:
-            typer.echo(f"next: {shlex.join(['areopage', 'calibrate', *step, *places])}")
+            typer.echo(f"next: {shlex.join(['areopage', 'calibrate', *step, '--out', str(places.out)])}")
 
 
 def _print_plan(view: RunView, planned: list[CriterionPlan], enough: bool) -> None:
@@ -100,16 +98,15 @@ def _print_plan(view: RunView, planned: list[CriterionPlan], enough: bool) -> No
 
 def fit(
     run: RunArgument = "latest",
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
 ) -> None:
     """Fit a calibration to the labels of a run, store it, and show the run's scores before and after.
 
     Only blind labels count. Means rest on answers that were drawn at random; the map of single scores also learns from those
     that `plan --teach` queued.
     """
-    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+    with opened_ledger(places) as opened:
         view = view_run(opened.run(run), opened)
         calibration = fit_run(view, datetime.now(UTC))
         opened.calibrations.add(calibration.stored())
@@ -117,7 +114,7 @@ def fit(
             actor(), "calibrate", view.run.id, f"calibration {calibration.id}: {counted(calibration.labels.labels, 'label')}"
         )
         _print_calibration(calibration)
-        parts = ["areopage", "bench", "rescore", view.run.id, "--calibration", calibration.id, "--out", str(out)]
+        parts = ["areopage", "bench", "rescore", view.run.id, "--calibration", calibration.id, "--out", str(places.out)]
         typer.echo(f"apply it: {shlex.join(parts)}")
 
 
@@ -151,9 +148,9 @@ def monitored(
         typer.echo(f"apply it: {shlex.join([*parts, *scoped, '--calibration', fitted.id])}")
 
 
-def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
+def list_calibrations(*, places: PlacesOptions) -> None:
     """List the calibrations of a ledger, oldest first."""
-    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+    with opened_ledger(places) as opened:
         stored_calibrations = opened.calibrations.all()
         if not stored_calibrations:
             typer.echo(f"no calibrations in {opened.place}")
@@ -175,9 +172,9 @@ def list_calibrations(out: OutOption = OUTPUTS, config: ConfigOption = None, led
         Printer(report_locale("en")).table(table)
 
 
-def show(id: IdArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
+def show(id: IdArgument = "latest", *, places: PlacesOptions) -> None:
     """Show what a calibration corrects, and what it rests on: labels, raters, judges with digests, prompt version."""
-    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+    with opened_ledger(places) as opened:
         _print_calibration(Calibration.read(opened.calibrations.find(id)))
 
 

@@ -7,9 +7,9 @@ import msgspec
 import typer
 
 from areopage.cli.asking import asking_display, confirm, resumed_by_the_same_command, told_size
-from areopage.cli.bench.places import Places, opened_ledger
+from areopage.cli.bench.places import opened_ledger
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
-from areopage.cli.options import tell
+from areopage.cli.options import Places, tell
 from areopage.errors import counted
 from areopage.jury import CallSize
 from areopage.report import Printer, report_locale, shift_text

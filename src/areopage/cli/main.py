@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from areopage.cli.exit_codes import INTERRUPTED, USER_ERROR
+from areopage.cli.options import with_options
 from areopage.errors import UserError
 from areopage.extensions import Command, imported, installed
 from areopage.version import __version__
@@ -59,7 +60,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self.places:
             return None
         command = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-        command.command(cls=_Command)(imported(self.places[cmd_name][0]))
+        command.command(cls=_Command)(with_options(imported(self.places[cmd_name][0])))
         return typer.main.get_command(command)
 
     def register(self, words: list[str], command: Command) -> None:

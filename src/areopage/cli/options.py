@@ -3,16 +3,20 @@
 import getpass
 import io
 import re
+import shlex
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
+from msgspec import Struct
 
 from areopage.errors import UserError, counted
 
 if TYPE_CHECKING:
-    from areopage.ledger import Period
+    from areopage.ledger import Ledger, Period
 
 OUTPUTS = Path("outputs")
 STDOUT = "-"
@@ -72,6 +76,69 @@ RulesOption = Annotated[
         help="A file written by `gate tune`, v1_1 (documented rules) or default (shipped rules); else the configuration's.",
     ),
 ]
+
+
+class Made(Struct, frozen=True, kw_only=True):
+    """What a command takes in place of a parameter that is annotated with it: options, from which `by` makes the parameter."""
+
+    options: tuple[Parameter, ...]
+    by: Callable[..., Any]
+
+
+def made_by(function: Callable[..., Any]) -> Made:
+    """What makes a parameter of a command by a function, whose own parameters are the options."""
+    return Made(options=tuple(signature(function, eval_str=True).parameters.values()), by=function)
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command as typer reads it: with options in place of the parameters that are `Made` from them."""
+    shown: list[Parameter] = []
+    makers: dict[str, Made] = {}
+    for name, parameter in signature(command, eval_str=True).parameters.items():
+        notes = getattr(parameter.annotation, "__metadata__", ())
+        maker = next((note for note in notes if isinstance(note, Made)), None)
+        makers |= {name: maker} if maker is not None else {}
+        shown += [parameter] if maker is None else maker.options
+    if not makers:
+        return command
+
+    def filled(**values: Any) -> None:
+        for name, maker in makers.items():
+            values[name] = maker.by(**{option.name: values.pop(option.name) for option in maker.options})
+        command(**values)
+
+    filled.__name__, filled.__doc__ = command.__name__, command.__doc__
+    options = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in shown]
+    filled.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    return filled
+
+
+class Places(Struct, frozen=True, kw_only=True):
+    """Where the user wants runs and their ledger; `config` and `ledger` are None unless they were named."""
+
+    out: Path
+    config: Path | None
+    ledger: str | None
+    allowed_variables: tuple[str, ...] = ()
+
+    def command(self, ledger: "Ledger", name: str, *runs: str) -> str:
+        """A command of `areopage bench` on runs, without a database's password."""
+        allowed = self.allowed_variables if name == "resume" else ()
+        variables = [part for variable in allowed for part in ("--allow-variable", variable)]
+        return shlex.join(["areopage", "bench", name, *runs, *self.options(ledger), *variables])
+
+    def options(self, ledger: "Ledger") -> tuple[str, ...]:
+        """The options that name these places, without a database's password."""
+        named = ["--config", str(self.config)] if self.config else []
+        named += ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
+        return ("--out", str(self.out), *named)
+
+
+def _places(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> Places:
+    return Places(out=out, config=config, ledger=ledger)
+
+
+PlacesOptions = Annotated[Places, made_by(_places)]
 
 
 def one_of(option: str, name: str | None, allowed: tuple[Choice, ...]) -> Choice | None:

@@ -8,10 +8,10 @@ import msgspec
 import typer
 
 from areopage.cli.asking import ask_to_send, asking_display, confirm, resumed_by_the_same_command, told_size
-from areopage.cli.bench.places import Places, configured, opened_ledger
+from areopage.cli.bench.places import configured, opened_ledger
 from areopage.cli.canary import canary_rounds
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, one_of, tell
+from areopage.cli.options import PlacesOptions, one_of, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun, UserError, counted
 from areopage.ledger import Ledger, Qualification
@@ -77,9 +77,8 @@ def qualify(
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
     form: FormOption = "text",
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
     yes: YesOption = False,
 ) -> None:
     """Examine judges on a suite's gold set, and store which are qualified on which criteria.
@@ -93,7 +92,6 @@ def qualify(
         raise UserError(
             "--canary asks the rows of exam.canary of the suite: leave out --criteria, --floors, --lang, --passes and --limit"
         )
-    places = Places(out=out, config=config, ledger=ledger)
     wishes = ExamWishes(
         judges=tuple(judge or ()),
         languages=tuple(lang or ()),

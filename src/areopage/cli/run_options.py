@@ -1,18 +1,17 @@
 """Options of commands that ask models about the cases of a suite; those of a run are made from its record, `RunOptions`."""
 
-from collections.abc import Callable, Mapping, Sequence
-from inspect import Parameter, Signature, signature
+from collections.abc import Mapping, Sequence
+from inspect import Parameter
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 
 from areopage.bench import MOST_PASSES, Flag, RunOptions
-from areopage.cli.options import one_of
+from areopage.cli.options import Made, one_of
 from areopage.errors import UserError
 
 AUTO = "auto"
-Command = Callable[..., None]
 _Options = TypeVar("_Options", bound=RunOptions)
 
 
@@ -124,35 +123,18 @@ def conditions(where: Sequence[str] | None, ages: Sequence[str] | None) -> tuple
     return RunOptions(where=tuple(where or ()), ages=tuple(ages or ())).conditions
 
 
-def takes_run_options(*fields: str) -> Callable[[Command], Command]:
-    """Give a command options of a run in place of its parameter of the type `RunOptions` or `NewRun`.
+def run_options(kind: type[RunOptions], *fields: str) -> Made:
+    """What makes the parameter of a command that holds options of a run.
 
     Args:
         fields: of `RunOptions`; none: all that have an option.
     """
     names = fields or [name for name, hint in RunOptions.__annotations__.items() if hasattr(hint, "__metadata__")]
-
-    def extended(command: Command) -> Command:
-        parameters = signature(command, eval_str=True).parameters
-        place, kind = next(
-            (name, parameter.annotation) for name, parameter in parameters.items() if parameter.annotation in (RunOptions, NewRun)
-        )
-
-        def filled(**values: Any) -> None:
-            options = _options(kind, {name: values.pop(name) for name in names})
-            command(**{place: options}, **values)
-
-        of_run: list[Parameter] = []
-        for name in names:
-            default = None if _takes_many(name) else getattr(RunOptions(), name)
-            of_run.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_hint(name, kind)))
-        kept = {name: [parameter.replace(kind=Parameter.KEYWORD_ONLY)] for name, parameter in parameters.items()}
-        shown = [parameter for some in (kept | {place: of_run}).values() for parameter in some]
-        filled.__name__, filled.__doc__ = command.__name__, command.__doc__
-        filled.__signature__ = Signature(shown)  # type: ignore[attr-defined]
-        return filled
-
-    return extended
+    options: list[Parameter] = []
+    for name in names:
+        default = None if _takes_many(name) else getattr(RunOptions(), name)
+        options.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_hint(name, kind)))
+    return Made(options=tuple(options), by=lambda **values: _options(kind, values))
 
 
 def _takes_many(field: str) -> bool:
@@ -197,3 +179,6 @@ def passes_wanted(text: str | None) -> int | None:
     if not text.isdecimal() or not 1 <= int(text) <= MOST_PASSES:
         raise UserError(f"--passes {text!r}: give a number from 1 to {MOST_PASSES}, or auto")
     return int(text)
+
+
+NewRunOptions = Annotated[NewRun, run_options(NewRun)]

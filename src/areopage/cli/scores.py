@@ -21,14 +21,13 @@ from areopage.bench import (
     write_criteria_file,
     write_run_files,
 )
-from areopage.cli.bench.places import Places, opened_ledger
+from areopage.cli.bench.places import opened_ledger
 from areopage.cli.options import (
-    OUTPUTS,
     CalibrationOption,
     CollectionOption,
     ConfigOption,
     LedgerOption,
-    OutOption,
+    PlacesOptions,
     ProfileOption,
     ReparseOption,
     SinceOption,
@@ -66,17 +65,15 @@ def rescore_run(
     texts: Annotated[
         bool, typer.Option("--texts", help="Write every file of a run, with texts: results.json, the report, tables.")
     ] = False,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
 ) -> None:
     """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
-    places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
         stored = opened.run(run)
         change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
         view = with_calibration(view_run(stored, opened, change), opened, calibration)
-        parent = run_folder(stored, out, run)
+        parent = run_folder(stored, places.out, run)
         number = next(number for number in count(1) if not (parent / f"rescore-{number}").exists())
         folder = parent / f"rescore-{number}"
         if texts:
@@ -109,21 +106,20 @@ def export_run(
     licence: Annotated[
         str, typer.Option("--licence", metavar="ID", help="Licence of the texts, for huggingface: cc-by-4.0, other, ...")
     ] = "",
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
 ) -> None:
     """Export a run: every judgment, its failures for CI, or all of it for another tool."""
     one_of("--format", form, tuple(exports()))
     options = ExportOptions(language=one_of("--lang", lang, LANGUAGES) or "", licence=licence)
     export = exports()[form]
-    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+    with opened_ledger(places) as opened:
         stored = opened.run(run)
         if licence and not export.licensed:
             raise UserError(
                 f"--licence is for {', '.join(name for name, exporter in exports().items() if exporter.licensed)}: remove it"
             )
-        view, place = view_run(stored, opened), file or run_folder(stored, out, run) / export.name
+        view, place = view_run(stored, opened), file or run_folder(stored, places.out, run) / export.name
         tell_cut(export.write(with_history(view, opened) if export.history else view, place, options).cut)
         typer.echo(f"written to {place}")
 

@@ -9,11 +9,8 @@ from msgspec import structs
 
 from areopage.bench import RunOptions
 from areopage.cli.options import (
-    OUTPUTS,
     CalibrationOption,
-    ConfigOption,
-    LedgerOption,
-    OutOption,
+    PlacesOptions,
     tell,
 )
 from areopage.cli.run_options import (
@@ -23,14 +20,14 @@ from areopage.cli.run_options import (
     FleetOption,
     FreshOption,
     NewOption,
-    NewRun,
+    NewRunOptions,
     OnlyQualifiedOption,
     RunArgument,
     RunsArgument,
     SuiteOption,
     VerboseOption,
     YesOption,
-    takes_run_options,
+    run_options,
 )
 from areopage.errors import UserError
 from areopage.extensions import required
@@ -39,32 +36,29 @@ if TYPE_CHECKING:
     from areopage.ledger import Ledger
 
 
-@takes_run_options()
 def run(
     suite: SuiteOption = "child_safety",
     *,
-    options: NewRun,
+    options: NewRunOptions,
     budget: BudgetOption = None,
     by: ByOption = None,
     fresh: FreshOption = False,
     start_new: NewOption = False,
     only_qualified: OnlyQualifiedOption = False,
     fleet: FleetOption = False,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    places: PlacesOptions,
     yes: YesOption = False,
     verbose: VerboseOption = False,
 ) -> None:
     """Run a benchmark, or resume an interrupted run with the same options."""
-    from areopage.cli.bench.places import Places
+
     from areopage.cli.bench.run import run_new
 
     if by and len(options.targets) < 2:
         raise UserError(
             "--by compares several targets: give --target twice or more, or areopage bench league RUN RUN --by COLUMN"
         )
-    places = Places(out=out, config=config, ledger=ledger, allowed_variables=options.allowed_variables)
+    places = structs.replace(places, allowed_variables=options.allowed_variables)
     how = {"fresh": fresh, "new": start_new, "yes": yes, "verbose": verbose, "only_qualified": only_qualified}
     if len(options.targets) > 1:
         if len(options.languages) > 1:
@@ -81,14 +75,11 @@ def run(
     raise typer.Exit(run_new(suite, options, places, budget=budget, fleet=fleet, **how))
 
 
-def follow(
-    run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None
-) -> None:
+def follow(run: RunArgument = "latest", *, places: PlacesOptions) -> None:
     """Follow a run that workers carry out, and show its results when they are done; Ctrl-C leaves the run going."""
-    from areopage.cli.bench.places import Places, opened_ledger
+    from areopage.cli.bench.places import opened_ledger
     from areopage.cli.bench.run import follow_run
 
-    places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
         stored = opened.run(run)
         if opened.fleet.run(stored.id) is None:
@@ -96,11 +87,10 @@ def follow(
         raise typer.Exit(follow_run(stored, opened, places, run))
 
 
-def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
+def stop(run: RunArgument = "latest", *, places: PlacesOptions) -> None:
     """Stop a run that workers carry out. They finish calls in flight, and what has arrived is kept."""
-    from areopage.cli.bench.places import Places, opened_ledger
+    from areopage.cli.bench.places import opened_ledger
 
-    places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
         stored = opened.run(run)
         if not opened.fleet.close(stored.id, "stopped", datetime.now(UTC)):
@@ -111,16 +101,15 @@ def stop(run: RunArgument = "latest", out: OutOption = OUTPUTS, config: ConfigOp
 def show(
     runs: RunsArgument = None,
     calibration: CalibrationOption = "",
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
 ) -> None:
     """Show the report of a run in short; of runs in several languages the one verdict, with its exit code."""
     from areopage.bench import terminal_report, view_run, with_calibration, with_history
-    from areopage.cli.bench.places import Places, opened_ledger
+    from areopage.cli.bench.places import opened_ledger
     from areopage.report import print_report
 
-    places, names = Places(out=out, config=config, ledger=ledger), runs or ["latest"]
+    names = runs or ["latest"]
     with opened_ledger(places, read_only=True) as opened:
         if len(names) > 1:
             show_languages = required("runs", "verdict", "one verdict on several runs")
@@ -137,15 +126,14 @@ def batches(
     run: RunArgument = "latest",
     cancel: Annotated[bool, typer.Option("--cancel", help="Ask the providers to cancel the batches that are out.")] = False,
     allow_variable: AllowVariableOption = None,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
     yes: YesOption = False,
 ) -> None:
     """List the batches of a run as they were last seen, or cancel those that are out."""
-    from areopage.cli.bench.places import Places, configured, opened_ledger
+    from areopage.cli.bench.places import configured, opened_ledger
 
-    places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
+    places = structs.replace(places, allowed_variables=tuple(allow_variable or ()))
     with opened_ledger(places) as opened:
         stored = opened.run(run)
         if cancel:
@@ -177,21 +165,10 @@ def _print_batches(ledger: "Ledger", run_id: str) -> int:
 _SOURCE_HELP = "A run's id, the beginning of it, its folder or `latest`; or a file of cases with their responses."
 
 
-@takes_run_options(
-    "judges",
-    "criteria",
-    "passes",
-    "joint",
-    "repeat_identical",
-    "where",
-    "ages",
-    "limit",
-    "language",
-    "profile",
-    "concurrency",
-    "timeout",
-    "allowed_variables",
-)
+_PANEL = ("judges", "criteria", "passes", "joint", "repeat_identical")
+_CASES_AND_CALLS = ("where", "ages", "limit", "language", "profile", "concurrency", "timeout", "allowed_variables")
+
+
 def reassess(
     source: Annotated[str, typer.Argument(metavar="RUN|FILE", help=_SOURCE_HELP)],
     suite: Annotated[
@@ -199,23 +176,21 @@ def reassess(
         typer.Option(metavar="NAME|DIR", help="Suite with the criteria and judges; default: the run's if it is a bundled one."),
     ] = None,
     *,
-    options: RunOptions,
+    options: Annotated[RunOptions, run_options(RunOptions, *_PANEL, *_CASES_AND_CALLS)],
     fresh: FreshOption = False,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    places: PlacesOptions,
     yes: YesOption = False,
     verbose: VerboseOption = False,
 ) -> None:
     """Judge the answers of a run, or of a file, with another panel. The target is not asked again."""
     from areopage.bench import answers_of_run
     from areopage.cases import SUFFIXES
-    from areopage.cli.bench.places import Places, opened_ledger
+    from areopage.cli.bench.places import opened_ledger
     from areopage.cli.bench.run import run_new
     from areopage.suites import bundled_names
 
     options = structs.replace(options, limit=-1 if options.limit is None else options.limit, responses_only=True)
-    places = Places(out=out, config=config, ledger=ledger, allowed_variables=options.allowed_variables)
+    places = structs.replace(places, allowed_variables=options.allowed_variables)
     file = Path(source)
     if file.suffix.lower() in SUFFIXES and not file.is_dir():
         options = structs.replace(options, datasets=(file,))

@@ -1,35 +1,11 @@
 """Where a command finds runs, their configuration and their ledger."""
 
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-
-from msgspec import Struct
 
 from areopage.app import AppConfig, find_config, open_ledger
+from areopage.cli.options import Places
 from areopage.ledger import Ledger
-
-
-class Places(Struct, frozen=True, kw_only=True):
-    """Where the user wants runs and their ledger; `config` and `ledger` are None unless they were named."""
-
-    out: Path
-    config: Path | None
-    ledger: str | None
-    allowed_variables: tuple[str, ...] = ()
-
-    def command(self, ledger: Ledger, name: str, *runs: str) -> str:
-        """A command of `areopage bench` on runs, without a database's password."""
-        allowed = self.allowed_variables if name == "resume" else ()
-        variables = [part for variable in allowed for part in ("--allow-variable", variable)]
-        return shlex.join(["areopage", "bench", name, *runs, *self.options(ledger), *variables])
-
-    def options(self, ledger: Ledger) -> tuple[str, ...]:
-        """The options that name these places, without a database's password."""
-        named = ["--config", str(self.config)] if self.config else []
-        named += ["--ledger", ledger.place if "://" in self.ledger else self.ledger] if self.ledger else []
-        return ("--out", str(self.out), *named)
 
 
 @contextmanager

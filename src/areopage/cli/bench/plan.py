@@ -21,16 +21,15 @@ from areopage.bench import (
     with_measures,
 )
 from areopage.cli.bench.missing_exam import missing_exam_lines
-from areopage.cli.bench.places import Places, configured, opened_ledger
+from areopage.cli.bench.places import configured, opened_ledger
 from areopage.cli.bench.run_plan import print_plan
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
-from areopage.cli.run_options import BudgetOption, NewRun, SuiteOption, VerboseOption, takes_run_options
+from areopage.cli.options import Places, PlacesOptions
+from areopage.cli.run_options import BudgetOption, NewRun, NewRunOptions, SuiteOption, VerboseOption
 from areopage.errors import MissingKey, ServerDown, UnknownRun, UserError, counted
 from areopage.report import Printer, Row, Table, columns, report_locale
 from areopage.suites import load_suite
 
 
-@takes_run_options()
 def plan(
     named: Annotated[str | None, typer.Argument(metavar="[SUITE]", help="The suite, in place of --suite.")] = None,
     precision: Annotated[
@@ -53,11 +52,9 @@ def plan(
     ] = None,
     suite: SuiteOption = "child_safety",
     *,
-    options: NewRun,
+    options: NewRunOptions,
     budget: BudgetOption = None,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    places: PlacesOptions,
     verbose: VerboseOption = False,
 ) -> None:
     """Plan a run before it is paid for: calls, tokens, time, cost, cases that are too long; it takes the options of `bench run`.
@@ -66,7 +63,7 @@ def plan(
     """
     if len(options.languages) > 1:
         raise UserError("a plan is about one language: give --lang en or --lang fr")
-    places = Places(out=out, config=config, ledger=ledger, allowed_variables=options.allowed_variables)
+    places = structs.replace(places, allowed_variables=options.allowed_variables)
     if precision is not None:
         if len(options.targets) > 1:
             raise UserError("--precision plans one run: give --target once")

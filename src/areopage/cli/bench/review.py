@@ -30,8 +30,14 @@ from areopage.bench import (
     write_run_files,
 )
 from areopage.cases import CSV_ENCODING, table_writer
-from areopage.cli.bench.places import Places, opened_ledger
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, actor, answers_text, one_of
+from areopage.cli.bench.places import opened_ledger
+from areopage.cli.options import (
+    Places,
+    PlacesOptions,
+    actor,
+    answers_text,
+    one_of,
+)
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import SAMPLE, Ledger, Run
@@ -61,16 +67,14 @@ def review(
     export: Annotated[
         Path | None, typer.Option("--export", metavar="FILE", help="Write the queued answers to a CSV file to label there.")
     ] = None,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
 ) -> None:
     """Queue answers of a run for review, or show how far people agree with its judges.
 
     Half of the answers are drawn at random: only those tell how far people agree with the judges. People label the answers on
     the review pages, with `areopage review`, or in a table (--export).
     """
-    places = Places(out=out, config=config, ledger=ledger)
     named = [name.strip() for name in where.split(",") if name.strip()]
     kinds = tuple(kind for name in named if (kind := one_of("--where", name, KINDS)) is not None)
     if not kinds:
@@ -102,9 +106,8 @@ def sign(
         typer.Option("--note", metavar="TEXT", help="Reason; required to approve a run with open points, e.g. failing cases."),
     ] = "",
     verdict: Annotated[str, typer.Option("--verdict", metavar="approve|reject", help="What is signed.")] = "approve",
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
 ) -> None:
     """Sign a run: approve or reject it, with a name, a date and a hash of what is signed.
 
@@ -113,7 +116,6 @@ def sign(
     if not name.strip():
         raise UserError("--name: give the name of the person who signs")
     chosen = one_of("--verdict", verdict, VERDICTS) or "approve"
-    places = Places(out=out, config=config, ledger=ledger)
     with opened_ledger(places) as opened:
         view = view_run(opened.run(run), opened)
         signed = sign_run(view, opened, name, chosen, datetime.now(UTC), role=role, note=note, actor=actor())  # type: ignore[arg-type]  # checked above
@@ -142,18 +144,17 @@ def sign(
 def report(
     run: RunArgument = "latest",
     pages: Annotated[bool, typer.Option("--pages", help="Write the pages alone: no results.json and no tables.")] = False,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
 ) -> None:
     """Write the report, results.json and the other files of a run again. Sign-offs and labels are in them; no model is called."""
-    with opened_ledger(Places(out=out, config=config, ledger=ledger)) as opened:
+    with opened_ledger(places) as opened:
         stored = opened.run(run)
         if pages:
-            view, folder = with_history(view_run(stored, opened), opened), run_folder(stored, out, run)
+            view, folder = with_history(view_run(stored, opened), opened), run_folder(stored, places.out, run)
             typer.echo(f"report: {write_pages(view, folder)[0]}")
             return
-        typer.echo(f"report: {_write_files(stored, opened, run_folder(stored, out, run))}")
+        typer.echo(f"report: {_write_files(stored, opened, run_folder(stored, places.out, run))}")
 
 
 def _write_files(run: Run, ledger: Ledger, folder: Path) -> Path:

@@ -32,10 +32,10 @@ from areopage.bench import (
 )
 from areopage.cli.asking import ask_to_send, asking_display, confirm, ended_like_ctrl_c
 from areopage.cli.bench.missing_exam import missing_exam_lines
-from areopage.cli.bench.places import Places, configured, opened_ledger
+from areopage.cli.bench.places import configured, opened_ledger
 from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, tell
+from areopage.cli.options import Places, PlacesOptions, tell
 from areopage.cli.progress.run_log import RunLog
 from areopage.cli.run_options import AllowVariableOption, BudgetOption, FleetOption, RunArgument, TimeoutOption, YesOption
 from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
@@ -139,14 +139,13 @@ def resume(
     budget: BudgetOption = None,
     allow_variable: AllowVariableOption = None,
     fleet: FleetOption = False,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
     yes: YesOption = False,
 ) -> None:
     """Resume a run and retry calls that timed out or found no server."""
     # from the ledger alone: neither suite nor dataset is read again, and of a complete run only the files are written again
-    places = Places(out=out, config=config, ledger=ledger, allowed_variables=tuple(allow_variable or ()))
+    places = msgspec.structs.replace(places, allowed_variables=tuple(allow_variable or ()))
     with opened_ledger(places) as opened:
         stored = opened.run(run)
         if fleet and stored.finished_at is None:

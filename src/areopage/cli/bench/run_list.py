@@ -5,15 +5,15 @@ from pathlib import Path
 import typer
 
 from areopage.bench import RunSummary, run_summaries
-from areopage.cli.bench.places import Places, opened_ledger
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption
+from areopage.cli.bench.places import opened_ledger
+from areopage.cli.options import PlacesOptions
 from areopage.locales import MISSING
 from areopage.report import UNSEEN_WIDTH, Printer, Table, columns, report_locale, rows, text_console
 
 
-def list_runs(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> None:
+def list_runs(*, places: PlacesOptions) -> None:
     """List the runs of a ledger, newest first."""
-    with opened_ledger(Places(out=out, config=config, ledger=ledger), read_only=True) as opened:
+    with opened_ledger(places, read_only=True) as opened:
         summaries, place = list(run_summaries(opened)), opened.place
     if not summaries:
         typer.echo(f"no runs in {place}")

@@ -11,7 +11,7 @@ from areopage.cases import Case
 from areopage.cli.bench.run import try_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import ConfigOption
-from areopage.cli.run_options import YesOption, takes_run_options
+from areopage.cli.run_options import YesOption, run_options
 from areopage.cli.suites.commands import SuiteArgument
 from areopage.errors import ServerDown, counted, name_list
 from areopage.scoring import CriterionScore, Given, RecordScores
@@ -21,13 +21,15 @@ _LONGEST = 2_000  # characters of a text that is shown
 ROWS = 3
 
 
-@takes_run_options("judges", "target", "datasets", "answers", "criteria", "language", "timeout", "allowed_variables")
+_OPTIONS = ("judges", "target", "datasets", "answers", "criteria", "language", "timeout", "allowed_variables")
+
+
 def try_suite(
     suite: SuiteArgument,
     rows: Annotated[int, typer.Option("--rows", min=1, max=100, help="Number of cases: the first usable ones.")] = ROWS,
     passes: Annotated[int, typer.Option(min=1, max=100, help="How often each judge is asked about a case.")] = 1,
     *,
-    options: RunOptions,
+    options: Annotated[RunOptions, run_options(RunOptions, *_OPTIONS)],
     config: ConfigOption = None,
     yes: YesOption = False,
 ) -> None:

@@ -15,16 +15,13 @@ from areopage.cli import (
     DONE,
     FAILED,
     INCONCLUSIVE,
-    OUTPUTS,
     STDOUT,
     AgeOption,
     ByOption,
     ClusterOption,
-    ConfigOption,
-    LedgerOption,
-    OutOption,
     PageLanguageOption,
     Places,
+    PlacesOptions,
     WhereOption,
     conditions,
     last_day,
@@ -234,9 +231,8 @@ def compare(
         str, typer.Option("--md", metavar="FILE", help="Write Markdown for a pull request; - is the screen.")
     ] = "",
     lang: PageLanguageOption = None,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
 ) -> None:
     """Compare runs with a first one, with earlier runs, or with production: what got worse and why; calls no model."""
     language = one_of("--lang", lang, LANGUAGES) or ""
@@ -247,7 +243,6 @@ def compare(
         raise UserError(f"--fail-on {fails} compares runs: leave out --production")
     if production and chosen:
         raise UserError(f"{'--where' if where else '--age'} compares runs: leave out --production")
-    places = Places(out=out, config=config, ledger=ledger)
     asked = Comparing(names=runs, places=places, fail_on=fails, markdown=markdown, language=language)
     if against:
         others = {"--production": production, "--by": by, "--cluster": cluster, "--anyway": anyway, "--until": until}

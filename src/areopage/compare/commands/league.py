@@ -36,15 +36,12 @@ from areopage.cli import (
     FAILED,
     INCONCLUSIVE,
     INTERRUPTED,
-    OUTPUTS,
     AgeOption,
     ByOption,
     ClusterOption,
-    ConfigOption,
-    LedgerOption,
-    OutOption,
     PageLanguageOption,
     Places,
+    PlacesOptions,
     RunLog,
     WhereOption,
     accepted,
@@ -283,13 +280,12 @@ def league(
     age: AgeOption = None,
     cluster: ClusterOption = "",
     lang: PageLanguageOption = None,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
 ) -> None:
     """Compare runs of several targets that one panel judged on the same cases, without calling a model."""
     language = one_of("--lang", lang, LANGUAGES) or ""
-    places, chosen = Places(out=out, config=config, ledger=ledger), conditions(where, age)
+    chosen = conditions(where, age)
     with opened_ledger(places) as opened:
         named = {run.id: run for run in map(opened.run, runs)}
         if len(named) < 2:
@@ -330,13 +326,11 @@ def trend(
     lang: Annotated[
         str | None, typer.Option(metavar="en|fr", help="Language of the page; default: that of the newest run.")
     ] = None,
-    out: OutOption = OUTPUTS,
-    config: ConfigOption = None,
-    ledger: LedgerOption = None,
+    *,
+    places: PlacesOptions,
 ) -> None:
     """Show the runs of one target in time order, and whether each fails more often than those before; calls no model."""
     language = one_of("--lang", lang, LANGUAGES) or ""
-    places = Places(out=out, config=config, ledger=ledger)
     fails = one_of("--fail-on", fail_on, ("regression",)) is not None
     with opened_ledger(places) as opened:
         target_trend = trend_of_target(opened, target, limit, midnight_of("--since", since))
