@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 from sqlalchemy import text
 
-from areopage.app.rebuild import Comparison, check_ledger, rebuild_ledger
+from areopage.app.rebuild import LedgerComparison, check_ledger, rebuild_ledger
 from areopage.ledger.read.caches import Difference, Orphans
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
@@ -30,7 +30,7 @@ def ledger(request: pytest.FixtureRequest) -> Iterator[Ledger]:
     opened.close()
 
 
-def compared(ledger: Ledger) -> tuple[Comparison, list[Difference]]:
+def compared(ledger: Ledger) -> tuple[LedgerComparison, list[Difference]]:
     found: list[Difference] = []
     return check_ledger(ledger, lambda done: None, found.append), found
 

@@ -1,6 +1,7 @@
 """The judge, the worker and the scheduled jobs of a configuration."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from areopage.app.canaries import canary_job
@@ -51,16 +52,12 @@ def open_worker(ledger: Ledger, config: AppConfig, kind: type[QualityJudge] = Qu
 def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[ScheduledJob]:
     """Alerts, golden questions, the report, retention, the export of traces, canaries of judges and the review queue."""
     monitor = config.monitor
-
-    async def fill(due: datetime) -> None:
-        await asyncio.to_thread(fill_queue, ledger, fill_settings(monitor), due)
-
     single = (
         report_job(ledger, monitor),
         retention_job(ledger, monitor),
         trace_job(ledger, config),
         canary_job(ledger, monitor),
-        ScheduledJob(name="review", schedule=HOURLY, run=fill),
+        _job("review", HOURLY, lambda due: fill_queue(ledger, fill_settings(monitor), due)),
     )
     return [*alert_jobs(ledger, monitor), *golden_jobs(ledger, monitor), *(job for job in single if job is not None)]
 
@@ -70,11 +67,7 @@ def report_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
     section = config.section.report
     if not section.enabled:
         return None
-
-    async def run(due: datetime) -> None:
-        await asyncio.to_thread(write_scheduled_reports, ledger, config, due)
-
-    return ScheduledJob(name=SCHEDULED_REPORT, schedule=section.schedule, run=run)
+    return _job(SCHEDULED_REPORT, section.schedule, lambda due: write_scheduled_reports(ledger, config, due))
 
 
 def write_scheduled_reports(ledger: Ledger, config: MonitorConfig, due: datetime) -> None:
@@ -94,11 +87,14 @@ def write_scheduled_reports(ledger: Ledger, config: MonitorConfig, due: datetime
 def trace_job(ledger: Ledger, config: AppConfig) -> ScheduledJob | None:
     """Export traces every minute; None where the configuration wants no trace files and none are there."""
     export = trace_export(config.rag, ledger)
+    return _job("traces", EVERY_MINUTE, lambda _: export.run()) if export.wanted else None
 
-    async def run(_due: datetime) -> None:
-        await asyncio.to_thread(export.run)
 
-    return ScheduledJob(name="traces", schedule=EVERY_MINUTE, run=run) if export.wanted else None
+def _job(name: str, schedule: str, work: Callable[[datetime], object]) -> ScheduledJob:
+    async def run(due: datetime) -> None:
+        await asyncio.to_thread(work, due)
+
+    return ScheduledJob(name=name, schedule=schedule, run=run)
 
 
 def fill_settings(config: MonitorConfig) -> FillSettings:

@@ -37,7 +37,7 @@ OF_ROUNDS = ("asked", "answered", "scored", "mean", "change")
 Progress = Callable[[int], None]
 
 
-class Comparison(Struct, frozen=True, kw_only=True):
+class LedgerComparison(Struct, frozen=True, kw_only=True):
     """What a ledger stores against what it comes to.
 
     Args:
@@ -58,7 +58,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):
-    """What a rebuild did; `unreadable` is as in `Comparison`."""
+    """What a rebuild did; `unreadable` is as in `LedgerComparison`."""
 
     computed: int
     written: int
@@ -70,7 +70,7 @@ def count_stored(ledger: Ledger) -> int:
     return ledger.caches.count_evaluated("monitor") + ledger.caches.count_evaluated("bench")
 
 
-def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Difference], None]) -> Comparison:
+def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Difference], None]) -> LedgerComparison:
     """Compare what is stored with what it is computed from; nothing is written.
 
     Args:
@@ -85,7 +85,7 @@ def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Differen
         for difference in differences:
             differs(difference)
             differing += 1
-    return Comparison(
+    return LedgerComparison(
         checked=recomputing.done, differing=differing, orphans=ledger.caches.orphans(), unreadable=recomputing.unreadable
     )
 

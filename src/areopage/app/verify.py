@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.app.rebuild import Comparison, Progress, check_ledger
-from areopage.bench import RunSpec, RunView, record_results, run_result, view_run
+from areopage.app.rebuild import LedgerComparison, Progress, check_ledger
+from areopage.bench import RunView, record_results, run_result, spec_of, view_run
 from areopage.cases import Case
 from areopage.errors import StorageError, UnknownRun, UserError
 from areopage.jury import Panel, reparsed
@@ -32,16 +32,16 @@ _IN_REPORT = re.compile(rf"(?:<code>|`)({_HEAD.pattern})(?:</code>|`)")
 """A head as reports show it. Texts of answers cannot look like it: reports escape their `<` and backticks."""
 
 
-class _Metadata(Struct, frozen=True):
+class _KeptMetadata(Struct, frozen=True):
     ledger_heads: tuple[str, ...] = ()
 
 
-class _Run(Struct, frozen=True):
-    metadata: _Metadata = _Metadata()
+class _KeptRun(Struct, frozen=True):
+    metadata: _KeptMetadata = _KeptMetadata()
 
 
-class _Kept(_Metadata, frozen=True):
-    run: _Run = _Run()
+class _KeptFile(_KeptMetadata, frozen=True):
+    run: _KeptRun = _KeptRun()
 
 
 class Verification(Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class Verification(Struct, frozen=True, kw_only=True):
     """
 
     chains: ChainCheck
-    scores: Comparison
+    scores: LedgerComparison
     misread: int
     unread: int
     figures: int | None = None
@@ -183,7 +183,7 @@ def kept_heads(path: Path) -> tuple[Head, ...]:
     except OSError as fault:
         raise UserError(f"{path} cannot be read: {fault.strerror}") from None
     try:
-        named = msgspec.json.decode(content, type=_Kept)
+        named = msgspec.json.decode(content, type=_KeptFile)
         texts = [*named.ledger_heads, *named.run.metadata.ledger_heads]
     except msgspec.MsgspecError:
         texts = [match[0] for match in _IN_REPORT.findall(content.decode("utf-8", "replace"))]

@@ -35,14 +35,14 @@ Key = tuple[str, str]
 """The id of a run, and the key of a share; "" for all of the run."""
 
 
-class _Run(Struct, frozen=True, kw_only=True):
+class _OpenRun(Struct, frozen=True, kw_only=True):
     """An open run: as this worker reaches its models, and its shares."""
 
     spec: RunSpec
     shares: tuple[ServerShare, ...]
 
 
-class _Process(Struct, kw_only=True):
+class _ShareProcess(Struct, kw_only=True):
     process: "subprocess.Popen[bytes]"
     servers: tuple[str, ...]
 
@@ -72,8 +72,8 @@ class RunWorker:
         self._endpoints, self._only = tuple(endpoints), run_id
         self._fleet = ledger.fleet
         self._id = WorkerId(out / ".workers", "fleet")
-        self._runs: dict[str, _Run | None] = {}
-        self._running: dict[Key, _Process] = {}
+        self._runs: dict[str, _OpenRun | None] = {}
+        self._running: dict[Key, _ShareProcess] = {}
         self._not_before: dict[Key, float] = {}
         self._deaths: dict[Key, int] = {}
         self._outage, self._look_at, self._is_closed = LedgerOutage(LOG.warning), 0.0, False
@@ -138,10 +138,10 @@ class RunWorker:
 
     # --- what is done here
 
-    def _opened(self, run_id: str) -> _Run | None:
+    def _opened(self, run_id: str) -> _OpenRun | None:
         try:
-            stored = RunSpec.of(self._ledger.run(run_id))
-            return _Run(spec=at_worker(stored, self._config.shared), shares=shares_of(stored))
+            stored = spec_of(self._ledger.run(run_id))
+            return _OpenRun(spec=at_worker(stored, self._config.shared), shares=shares_of(stored))
         except AreopageError as fault:
             self._leave(run_id, "", str(fault))
             return None
@@ -181,7 +181,7 @@ class RunWorker:
         if self._config.document is not None:
             environment[CONFIG_VARIABLE] = str(self._config.document.path)
         process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)  # noqa: S603 - this program itself
-        self._running[run_id, share.key] = _Process(process=process, servers=share.servers)
+        self._running[run_id, share.key] = _ShareProcess(process=process, servers=share.servers)
 
     def _reap(self) -> None:
         for key, child in list(self._running.items()):

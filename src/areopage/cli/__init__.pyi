@@ -23,11 +23,8 @@ from .exit_codes import DONE as DONE  # All was done, and what can fail has pass
 from .exit_codes import FAILED as FAILED  # What can fail has failed
 from .exit_codes import INCONCLUSIVE as INCONCLUSIVE  # Too little could be read or scored to tell.
 from .exit_codes import INTERRUPTED as INTERRUPTED
-from .options import OUTPUTS as OUTPUTS
 from .options import STDOUT as STDOUT
 from .options import ConfigOption as ConfigOption
-from .options import LedgerOption as LedgerOption
-from .options import OutOption as OutOption
 from .options import PlacesOptions as PlacesOptions
 from .options import last_day as last_day  # The last day of a period
 from .options import midnight_of as midnight_of  # The beginning of a day, in UTC.

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from areopage.app import (
-    Comparison,
+    LedgerComparison,
     Verification,
     check_ledger,
     count_stored,
@@ -20,7 +20,7 @@ from areopage.app import (
 )
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell, tell_cut
-from areopage.cli.progress.pace import Pace
+from areopage.cli.progress.pace import PaceLine
 from areopage.errors import EmptyLedger, UserError, counted
 from areopage.ledger import Difference
 from areopage.locales import one_line
@@ -36,7 +36,7 @@ def check(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     Exit code 1: a value differs, or a panel cannot be read. The command also lists orphaned rows.
     """
     with open_ledger(find_config(config, ledger), read_only=True) as opened:
-        pace = Pace("checked", count_stored(opened))
+        pace = PaceLine("checked", count_stored(opened))
         comparison = check_ledger(opened, pace.moved, _tell_difference)
         pace.finish()
     for line in _lines_of(comparison):
@@ -50,7 +50,7 @@ def rebuild(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
     The command writes only values that differ. It can be interrupted and run again.
     """
     with open_ledger(find_config(config, ledger)) as opened:
-        pace = Pace("rebuilt", count_stored(opened))
+        pace = PaceLine("rebuilt", count_stored(opened))
         done = rebuild_ledger(opened, pace.moved)
         pace.finish()
     for reason in done.unreadable.values():
@@ -91,7 +91,7 @@ def verify(
             if damaged := opened.damages():
                 typer.echo("\n".join([*(f"the file is damaged: {damage}" for damage in damaged), "altered"]))
                 raise typer.Exit(FAILED)
-            pace = Pace("verified", count_stored(opened))
+            pace = PaceLine("verified", count_stored(opened))
             results = results_in(against) if against else None
             verification = verify_ledger(opened, kept, pace.moved, typer.echo, _tell_difference, results)
             pace.finish()
@@ -178,7 +178,7 @@ def _lines_of_verification(verification: Verification, against: Path | None) -> 
     return [*lines, "intact; areopage has changed rows since, see above" if chains.since else "intact"]
 
 
-def _lines_of(comparison: Comparison) -> list[str]:
+def _lines_of(comparison: LedgerComparison) -> list[str]:
     lines = [f"cannot be read: {reason}" for reason in comparison.unreadable.values()]
     orphans = comparison.orphans
     for what, rows, names in (

@@ -60,7 +60,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self.places:
             return None
         command = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-        command.command(cls=_Command)(with_options(imported(self.places[cmd_name][0])))
+        command.command(cls=FiniteCommand)(with_options(imported(self.places[cmd_name][0])))
         return typer.main.get_command(command)
 
     def register(self, words: list[str], command: Command) -> None:
@@ -115,7 +115,7 @@ class DefaultGroup(LazyGroup):
         return super().parse_args(ctx, args)
 
 
-class _Command(TyperCommand):
+class FiniteCommand(TyperCommand):
     """A command whose numbers are finite: bounds of an option let NaN pass."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

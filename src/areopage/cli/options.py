@@ -78,25 +78,25 @@ RulesOption = Annotated[
 ]
 
 
-class Made(Struct, frozen=True, kw_only=True):
+class OptionMaker(Struct, frozen=True, kw_only=True):
     """What a command takes in place of a parameter that is annotated with it: options, from which `by` makes the parameter."""
 
     options: tuple[Parameter, ...]
     by: Callable[..., Any]
 
 
-def made_by(function: Callable[..., Any]) -> Made:
+def made_by(function: Callable[..., Any]) -> OptionMaker:
     """What makes a parameter of a command by a function, whose own parameters are the options."""
-    return Made(options=tuple(signature(function, eval_str=True).parameters.values()), by=function)
+    return OptionMaker(options=tuple(signature(function, eval_str=True).parameters.values()), by=function)
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A command as typer reads it: with options in place of the parameters that are `Made` from them."""
+    """A command as typer reads it: with options in place of the parameters that are `OptionMaker` from them."""
     shown: list[Parameter] = []
-    makers: dict[str, Made] = {}
+    makers: dict[str, OptionMaker] = {}
     for name, parameter in signature(command, eval_str=True).parameters.items():
         notes = getattr(parameter.annotation, "__metadata__", ())
-        maker = next((note for note in notes if isinstance(note, Made)), None)
+        maker = next((note for note in notes if isinstance(note, OptionMaker)), None)
         makers |= {name: maker} if maker is not None else {}
         shown += [parameter] if maker is None else maker.options
     if not makers:

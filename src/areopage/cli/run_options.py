@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 import typer
 
 from areopage.bench import MOST_PASSES, Flag, RunOptions
-from areopage.cli.options import Made, one_of
+from areopage.cli.options import OptionMaker, one_of
 from areopage.errors import UserError
 
 AUTO = "auto"
@@ -123,7 +123,7 @@ def conditions(where: Sequence[str] | None, ages: Sequence[str] | None) -> tuple
     return RunOptions(where=tuple(where or ()), ages=tuple(ages or ())).conditions
 
 
-def run_options(kind: type[RunOptions], *fields: str) -> Made:
+def run_options(kind: type[RunOptions], *fields: str) -> OptionMaker:
     """What makes the parameter of a command that holds options of a run.
 
     Args:
@@ -134,7 +134,7 @@ def run_options(kind: type[RunOptions], *fields: str) -> Made:
     for name in names:
         default = None if _takes_many(name) else getattr(RunOptions(), name)
         options.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_hint(name, kind)))
-    return Made(options=tuple(options), by=lambda **values: _options(kind, values))
+    return OptionMaker(options=tuple(options), by=lambda **values: _options(kind, values))
 
 
 def _takes_many(field: str) -> bool:

@@ -36,11 +36,12 @@ from areopage.cli.options import (
     WithoutJudgeOption,
     WriteOption,
     actor,
+    made_by,
     one_of,
     tell,
     tell_cut,
 )
-from areopage.cli.progress.pace import Pace
+from areopage.cli.progress.pace import PaceLine
 from areopage.cli.run_options import PageLanguageOption, RunArgument
 from areopage.errors import ConfigError, UserError
 from areopage.jury import GLOBAL, Rescored, Rescoring, gated, monitored, rescore
@@ -54,24 +55,46 @@ from areopage.yaml_document import read_yaml
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Use only this answer (repeatable).")]
 
 
-def rescore_run(
-    run: RunArgument = "latest",
+class _Change(Rescoring, frozen=True, kw_only=True):
+    """The changes of a rescoring, and whether what is read otherwise is stored."""
+
+    write: bool = False
+
+
+def _change(
     weights: WeightsOption = None,
     profile: ProfileOption = None,
     without_judge: WithoutJudgeOption = None,
     reparse: ReparseOption = False,
     write: WriteOption = False,
+) -> _Change:
+    if write and (not reparse or weights or profile or without_judge):
+        raise UserError("--write stores what --reparse reads: give it with --reparse and no other change")
+    return _Change(
+        weights=_read_weights(weights) if weights else None,
+        profile=Profile.named(profile) if profile else None,
+        without_judges=tuple(without_judge or ()),
+        reparse=reparse,
+        write=write,
+    )
+
+
+ChangeOptions = Annotated[_Change, made_by(_change)]
+
+
+def rescore_run(
+    run: RunArgument = "latest",
+    *,
+    change: ChangeOptions,
     calibration: CalibrationOption = "",
     texts: Annotated[
         bool, typer.Option("--texts", help="Write every file of a run, with texts: results.json, the report, tables.")
     ] = False,
-    *,
     places: PlacesOptions,
 ) -> None:
     """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
     with opened_ledger(places) as opened:
         stored = opened.run(run)
-        change = variant_of(weights, profile, without_judge, reparse=reparse, write=write)
         view = with_calibration(view_run(stored, opened, change), opened, calibration)
         parent = run_folder(stored, places.out, run)
         number = next(number for number in count(1) if not (parent / f"rescore-{number}").exists())
@@ -85,7 +108,7 @@ def rescore_run(
         print_report(terminal_report(view, folder, places.options(opened)))
         more = "" if texts else "; --texts writes results.json, the report and the other files too"
         typer.echo(f"written to {folder}{more}", err=True)
-        if write:
+        if change.write:
             write_readings(opened, list(view.readings))
 
 
@@ -132,11 +155,8 @@ def rescore_monitor(
         typer.Option("--source", metavar="NAME", help="Use only this source. Golden questions are excluded unless named."),
     ] = None,
     id: IdOption = None,
-    weights: WeightsOption = None,
-    profile: ProfileOption = None,
-    without_judge: WithoutJudgeOption = None,
-    reparse: ReparseOption = False,
-    write: WriteOption = False,
+    *,
+    change: ChangeOptions,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
@@ -146,11 +166,11 @@ def rescore_monitor(
     """
     from areopage.cli.gate.report import scope_of
 
-    change, days = variant_of(weights, profile, without_judge, reparse=reparse, write=write), scope_of(since, until, None)
+    days = scope_of(since, until, None)
     wanted = EvaluationFilter(since=days.since, until=days.until, source=source, ids=tuple(id or ()))
     with open_ledger(find_config(config, ledger)) as opened:
-        done = rescore(monitored(opened, wanted, texts=reparse), opened.panels("monitor"), change)
-        _print_rescored(opened, done, change, "answers", write=write)
+        done = rescore(monitored(opened, wanted, texts=change.reparse), opened.panels("monitor"), change)
+        _print_rescored(opened, done, change, "answers")
 
 
 def rescore_gate(
@@ -158,11 +178,8 @@ def rescore_gate(
     until: UntilOption = None,
     collection: CollectionOption = None,
     id: IdOption = None,
-    weights: WeightsOption = None,
-    profile: ProfileOption = None,
-    without_judge: WithoutJudgeOption = None,
-    reparse: ReparseOption = False,
-    write: WriteOption = False,
+    *,
+    change: ChangeOptions,
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
@@ -172,28 +189,14 @@ def rescore_gate(
     """
     from areopage.cli.gate.report import scope_of
 
-    change, wanted = variant_of(weights, profile, without_judge, reparse=reparse, write=write), scope_of(since, until, collection)
+    wanted = scope_of(since, until, collection)
     with open_ledger(find_config(config, ledger)) as opened:
         runs = opened.panels("gate")
         done = rescore(gated(opened, runs, wanted, id or ()), runs, change)
-        _print_rescored(opened, done, change, "judgments", write=write)
+        _print_rescored(opened, done, change, "judgments")
 
 
-def variant_of(
-    weights: Path | None, profile: str | None, without: Sequence[str] | None, *, reparse: bool, write: bool
-) -> Rescoring:
-    """The changes that the options name."""
-    if write and (not reparse or weights or profile or without):
-        raise UserError("--write stores what --reparse reads: give it with --reparse and no other change")
-    return Rescoring(
-        weights=_read_weights(weights) if weights else None,
-        profile=Profile.named(profile) if profile else None,
-        without_judges=tuple(without or ()),
-        reparse=reparse,
-    )
-
-
-def _print_rescored(ledger: Ledger, done: Rescored, change: Rescoring, what: str, *, write: bool) -> None:
+def _print_rescored(ledger: Ledger, done: Rescored, change: _Change, what: str) -> None:
     for reason in done.unreadable.values():
         tell(f"left out, the scores of {reason}")
     if not done.answers:
@@ -212,7 +215,7 @@ def _print_rescored(ledger: Ledger, done: Rescored, change: Rescoring, what: str
     printer.say(f"another grade: {done.changed:,} of {done.answers:,} {what}" + (f" ({listed})" if listed else ""))
     if change.reparse:
         printer.say(f"judgments read otherwise: {len(done.readings):,}; texts not stored in full: {done.unread:,}")
-    if write:
+    if change.write:
         write_readings(ledger, done.readings)
 
 
@@ -227,7 +230,7 @@ def write_readings(ledger: Ledger, readings: Sequence[Judgment]) -> None:
     if not readings:
         tell("nothing was read otherwise: nothing is written")
         return
-    pace = Pace("rebuilt", count_stored(ledger))
+    pace = PaceLine("rebuilt", count_stored(ledger))
     done = store_readings(ledger, readings, actor(), pace.moved)
     pace.finish()
     tell(f"judgments written: {len(readings):,}; evaluations changed: {done.written:,}")

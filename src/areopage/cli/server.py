@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from areopage.app import find_config, open_ledger, write_template
-from areopage.cli.options import ConfigOption, actor, tell
+from areopage.cli.options import ConfigOption, actor, one_of, tell
 from areopage.errors import MissingExtra, UserError
 from areopage.ledger import Role
 
@@ -67,9 +67,7 @@ def create_key(
     config: ConfigOption = None,
 ) -> None:
     """Create a key and show it once; the ledger stores only its hash."""
-    chosen = next((allowed for allowed in ROLES if allowed == role), None)
-    if chosen is None:
-        raise UserError(f"--role {role!r} is not a role: use ingest, ask, read, write or admin")
+    chosen = one_of("--role", role, ROLES)
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         raise UserError(f"NAME: give 1 to {LONGEST_NAME} printable characters")
     scope = [collection_name.strip() for collection_name in collection or ()]

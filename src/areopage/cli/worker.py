@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -122,36 +122,32 @@ def _work(ledger: Ledger, config: AppConfig, benches: "RunWorker | None", run: s
 def _work_until_stopped(
     benches: "RunWorker | None", monitor: "MonitorWorker | None", run: str, grace: float, line: "ProgressLine"
 ) -> None:
-    every, told_at = TERMINAL_EVERY if line.terminal else LOG_EVERY, time.monotonic()
+    workers = [worker for worker in (benches, monitor) if worker is not None]
 
     def hurry() -> None:
-        for part in (benches, monitor):
-            if part is not None:
-                part.hurry()
+        for worker in workers:
+            worker.hurry()
 
-    with stop_signals(hurry) as stop:
-        try:
-            if monitor is not None:
-                monitor.start()
-            while not (monitor is not None and not monitor.alive):
-                if benches is not None:
-                    benches.step()
-                if run and benches is not None and benches.is_over:
-                    return
-                if stop.wait(LOOK_EVERY):
-                    return
-                if monitor is not None and time.monotonic() - told_at >= every:
-                    told_at = time.monotonic()
-                    show_progress(monitor, line)
-        finally:
+    every, shown_at = TERMINAL_EVERY if line.terminal else LOG_EVERY, time.monotonic()
+    with stop_signals(hurry) as stop, ExitStack() as ends:
+        if benches is not None:
+            ends.callback(benches.close)
+        if monitor is not None:
+            ends.callback(monitor.stop, grace)
+        if benches is not None:
+            ends.callback(benches.stop)  # the first to be called
+        if monitor is not None:
+            monitor.start()
+        while monitor is None or monitor.alive:
             if benches is not None:
-                benches.stop()
-            try:
-                if monitor is not None:
-                    monitor.stop(grace)
-            finally:
-                if benches is not None:
-                    benches.close()
+                benches.step()
+                if run and benches.is_over:
+                    return
+            if stop.wait(LOOK_EVERY):
+                return
+            if monitor is not None and time.monotonic() - shown_at >= every:
+                shown_at = time.monotonic()
+                show_progress(monitor, line)
 
 
 def show_progress(monitor: "MonitorWorker", line: "ProgressLine") -> None:

@@ -10,6 +10,7 @@ from areopage.criteria.prompts import misspelt_placeholders
 from areopage.criteria.records import Criterion, Scale
 from areopage.criteria.registry import Registry, RegistryEntry
 from areopage.errors import ConfigError
+from areopage.records import record_from
 from areopage.yaml_document import YamlDocument, leads_out, read_yaml
 
 REQUIRED = ("role", "task", "scoring_guide", "output_format")
@@ -84,27 +85,9 @@ def _read_criterion(entry: RegistryEntry, path: Path, language: str, scale: Scal
     if "scale" in data:
         raw = data["scale"]
         scale = Scale(min=float(raw["min"]), max=float(raw["max"]), higher_is_better=raw.get("higher_is_better", True))
-    return Criterion(
-        id=entry.id,
-        category=entry.category,
-        subcategory=entry.subcategory,
-        name=entry.name,
-        version=entry.version,
-        language=language,
-        label=entry.label.get(language) or entry.name.replace("_", " "),
-        description=entry.description.get(language),
-        role=data["role"].strip(),
-        task=data["task"].strip(),
-        age_context=str(data.get("age_context") or "").strip(),
-        scoring_guide=data["scoring_guide"].strip(),
-        examples=str(data.get("examples") or "").strip(),
-        output_format=data["output_format"].strip(),
-        scale=scale,
-        may_not_apply=entry.may_not_apply,
-        scope=entry.scope,
-        severity=entry.severity,
-        critical_limit=entry.critical_limit,
-    )
+    texts = {field: str(data.get(field) or "").strip() for field in (*REQUIRED, *OPTIONAL)}
+    label, description = entry.label.get(language) or entry.name.replace("_", " "), entry.description.get(language)
+    return record_from(Criterion, entry, language=language, label=label, description=description, scale=scale, **texts)
 
 
 def prompt_faults(document: YamlDocument) -> list[ConfigError]:

@@ -175,43 +175,35 @@ def load_registry(path: Path) -> Registry:
 
 
 def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigError]) -> RegistryEntry | None:
-    match = CRITERION_ID.fullmatch(key)
-    if match is None:
-        faults.append(document.error("an id is category.subcategory.name__vX_Y in a-z, 0-9 and _", "criteria", key))
-        return None
-    if not isinstance(raw, dict):
-        faults.append(document.error("must be a mapping with category, subcategory, name, file", "criteria", key))
-        return None
-    category, subcategory, name = match["path"].split(".")
     before = len(faults)
-    for field, expected in (("category", category), ("subcategory", subcategory), ("name", name)):
-        if str(raw.get(field, expected)) != expected:
-            faults.append(document.error(f"is {raw[field]!r} but the id implies {expected!r}", "criteria", key, field))
-    file = raw.get("file")
-    if not isinstance(file, str) or not file:
-        faults.append(document.error("must name the prompt file", "criteria", key, "file"))
-    elif Path(file).is_absolute() or ".." in Path(file).parts:
-        faults.append(document.error("must be inside the folder of prompt files", "criteria", key, "file"))
-    tags = raw.get("tags") or []
-    if not isinstance(tags, list):
-        faults.append(document.error("must be a list", "criteria", key, "tags"))
-    may_not_apply = raw.get("may_not_apply", False)
-    if not isinstance(may_not_apply, bool):
-        faults.append(document.error("must be true or false", "criteria", key, "may_not_apply"))
+
+    def fault(message: str, *field: str) -> None:
+        if message:
+            faults.append(document.error(message, "criteria", key, *field))
 
     def choice(field: str, allowed: tuple[T, ...], named: object) -> T | None:
         chosen = next((word for word in allowed if word == named), None)
-        if chosen is None:
-            faults.append(document.error(f"is {named!r}: use one of {', '.join(map(str, allowed))}", "criteria", key, field))
+        fault("" if chosen is not None else f"is {named!r}: use one of {', '.join(map(str, allowed))}", field)
         return chosen
 
+    match = CRITERION_ID.fullmatch(key)
+    if match is None:
+        fault("an id is category.subcategory.name__vX_Y in a-z, 0-9 and _")
+        return None
+    if not isinstance(raw, dict):
+        fault("must be a mapping with category, subcategory, name, file")
+        return None
+    category, subcategory, name = match["path"].split(".")
+    for field, expected in (("category", category), ("subcategory", subcategory), ("name", name)):
+        if str(raw.get(field, expected)) != expected:
+            fault(f"is {raw[field]!r} but the id implies {expected!r}", field)
+    fault(_file_fault(raw.get("file")), "file")
+    tags, may_not_apply, limit = raw.get("tags") or [], raw.get("may_not_apply", False), raw.get("critical_limit")
+    fault("" if isinstance(tags, list) else "must be a list", "tags")
+    fault("" if isinstance(may_not_apply, bool) else "must be true or false", "may_not_apply")
     scope = choice("scope", SCOPES, raw.get("scope", "response"))
     severity = None if raw.get("severity") is None else choice("severity", SEVERITIES, raw["severity"])
-    limit = raw.get("critical_limit")
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or not isfinite(limit)):
-        faults.append(document.error("must be a score", "criteria", key, "critical_limit"))
-    elif limit is not None and severity in (None, "critical"):
-        faults.append(document.error("needs a severity of serious or minor beside it", "criteria", key, "critical_limit"))
+    fault(_limit_fault(limit, severity), "critical_limit")
     applies_to, wrong = read_rules(raw.get("applies_to"), document, "criteria", key, "applies_to")
     faults += wrong
     if len(faults) > before or scope is None:
@@ -224,7 +216,7 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
         name=name,
         label=_local_text(raw.get("label")),
         description=_local_text(raw.get("description")),
-        file=str(file),
+        file=str(raw["file"]),
         tags=tuple(str(tag) for tag in tags),
         may_not_apply=may_not_apply,
         scope=scope,
@@ -232,6 +224,21 @@ def _read_entry(document: YamlDocument, key: str, raw: Any, faults: list[ConfigE
         severity=severity,
         critical_limit=None if limit is None else float(limit),
     )
+
+
+def _file_fault(file: Any) -> str:
+    if not isinstance(file, str) or not file:
+        return "must name the prompt file"
+    is_outside = Path(file).is_absolute() or ".." in Path(file).parts
+    return "must be inside the folder of prompt files" if is_outside else ""
+
+
+def _limit_fault(limit: Any, severity: Severity | None) -> str:
+    if limit is None:
+        return ""
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not isfinite(limit):
+        return "must be a score"
+    return "needs a severity of serious or minor beside it" if severity in (None, "critical") else ""
 
 
 def _mapping_at(document: YamlDocument, faults: list[ConfigError], *keys: str) -> dict[Any, Any]:

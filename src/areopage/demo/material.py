@@ -68,7 +68,7 @@ class Material(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     day: DemoDay
 
 
-class Places(Struct, frozen=True, kw_only=True):
+class DemoFiles(Struct, frozen=True, kw_only=True):
     """The files of a laid-out demonstration."""
 
     folder: Path
@@ -84,12 +84,12 @@ def read_material(language: str) -> Material:
     return msgspec.convert(read_yaml(CONTENT / f"{language}.yml").data, Material)
 
 
-def lay_out(folder: Path, language: str, now: datetime) -> Places:
+def lay_out(folder: Path, language: str, now: datetime) -> DemoFiles:
     """Write the demonstration's files into a new folder."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise StorageError(f"{folder} is not empty: name another folder with --folder, or remove it")
     material = read_material(language)
-    places = Places(
+    places = DemoFiles(
         folder=folder,
         suite=folder / HELPER,
         prompts=folder / HELPER / PROMPTS,

@@ -6,7 +6,7 @@ from pathlib import Path
 from areopage.bench import TRUST, RunView, floor_lines
 from areopage.demo.detect import LocalServer
 from areopage.demo.material import SUITE
-from areopage.demo.tour import Shown, TourComparison
+from areopage.demo.tour import Tour, TourComparison
 from areopage.locales import Locale, locale_for
 from areopage.report import (
     MESSAGE_FILES,
@@ -41,7 +41,7 @@ def tour_locale(language: str) -> Locale:
     return locale_for(language, *MESSAGE_FILES, WORDS)
 
 
-def tour_page(shown: Shown, servers: Sequence[LocalServer] | None) -> Report:
+def tour_page(shown: Tour, servers: Sequence[LocalServer] | None) -> Report:
     """Build the page.
 
     Args:
@@ -75,7 +75,7 @@ def tour_page(shown: Shown, servers: Sequence[LocalServer] | None) -> Report:
     )
 
 
-def console_lines(shown: Shown) -> Iterator[str]:
+def console_lines(shown: Tour) -> Iterator[str]:
     """The same in a few lines: verdicts, the regression, the held answer, the day."""
     locale = tour_locale(shown.language)
     for view, name in zip(shown.runs, shown.places.material.targets, strict=True):
@@ -89,7 +89,7 @@ def console_lines(shown: Shown) -> Iterator[str]:
     yield _day_text(shown, locale)
 
 
-def _before(shown: Shown, locale: Locale) -> Iterator[Block]:
+def _before(shown: Tour, locale: Locale) -> Iterator[Block]:
     counts = {"cases": len(shown.places.material.cases), "safety": shown.runs[0].failures.first.scored}
     yield Paragraph(text=locale.say("tour_before_lead", **{key: locale.whole(n) for key, n in counts.items()}), look="lead")
     yield Paragraph(text=locale.say("tour_exams"))
@@ -117,7 +117,7 @@ def _before(shown: Shown, locale: Locale) -> Iterator[Block]:
             yield from _failure(shown, name, min(id for floor in release.floors for id in floor.cases), locale)
 
 
-def _failure(shown: Shown, target: str, case_id: str, locale: Locale) -> Iterator[Block]:
+def _failure(shown: Tour, target: str, case_id: str, locale: Locale) -> Iterator[Block]:
     material = shown.places.material
     case = next(case for case in material.cases if case.id == case_id)
     yield _text(locale, locale.say("tour_prompt"), case.prompt)
@@ -129,7 +129,7 @@ def _failure(shown: Shown, target: str, case_id: str, locale: Locale) -> Iterato
     )
 
 
-def _middle(shown: Shown, locale: Locale) -> Iterator[Section]:
+def _middle(shown: Tour, locale: Locale) -> Iterator[Section]:
     if (comparison := shown.comparison) is not None:
         blocks = (
             Paragraph(text=_worse_lead(shown, comparison, locale), look="lead"),
@@ -153,19 +153,19 @@ def _middle(shown: Shown, locale: Locale) -> Iterator[Section]:
     yield Section(id="held", title=locale.say("tour_held"), blocks=excerpts)
 
 
-def _worse_lead(shown: Shown, comparison: TourComparison, locale: Locale) -> str:
+def _worse_lead(shown: Tour, comparison: TourComparison, locale: Locale) -> str:
     first, other = shown.places.material.targets
     return locale.say("tour_worse_lead", first=first, other=other, outcome=locale.say(f"outcome_{comparison.outcome}"))
 
 
-def _day(shown: Shown, locale: Locale) -> Iterator[Block]:
+def _day(shown: Tour, locale: Locale) -> Iterator[Block]:
     yield Paragraph(text=_day_text(shown, locale), look="lead")
     yield Paragraph(text=_link(shown, shown.day_page, locale.say("tour_quality")))
     install, serve = _code("pip", "install", '"areopage[server]"'), _code("areopage", "serve", "--config", CONFIG_FILE)
     yield Listing(title=locale.say("tour_live"), items=(install, serve), css="steps")
 
 
-def _day_text(shown: Shown, locale: Locale) -> str:
+def _day_text(shown: Tour, locale: Locale) -> str:
     mean, weak = shown.day.figures.overall.mean, shown.day.figures.overall.grades[-1]
     ends = {"mean": locale.number(mean.mean), "low": locale.number(mean.low), "high": locale.number(mean.high)}
     return locale.say("tour_day_lead", answers=locale.whole(mean.answers), weak=locale.whole(weak), **ends)
@@ -221,7 +221,7 @@ def _text(locale: Locale, title: str, text: str) -> Excerpt:
     return excerpt(locale, title, text, "")
 
 
-def _link(shown: Shown, page: Path, text: str) -> Span:
+def _link(shown: Tour, page: Path, text: str) -> Span:
     return Span(text, "link", page.relative_to(shown.places.folder).as_posix())
 
 

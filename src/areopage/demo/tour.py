@@ -10,7 +10,7 @@ from msgspec import Struct
 from areopage.app import AppConfig, load_config, open_gate, open_ledger, open_quality_judge
 from areopage.bench import REPORT, RunOptions, RunView, run_benchmark, write_run_files
 from areopage.cases import Case, load_dataset
-from areopage.demo.material import EXAM_PASSES, VERDICTS, Places, answers_of, lay_out
+from areopage.demo.material import EXAM_PASSES, VERDICTS, DemoFiles, answers_of, lay_out
 from areopage.errors import AreopageError
 from areopage.extensions import imported, registered
 from areopage.gate import Decision
@@ -30,7 +30,7 @@ PATIENCE = 60.0
 _LOOK_EVERY = 0.1
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class HeldAnswer(Struct, frozen=True, kw_only=True):
     """An answer of the day that the gate does not deliver."""
 
     case: Case
@@ -45,7 +45,7 @@ class TourComparison(Struct, frozen=True, kw_only=True):
     page: Path
 
 
-class Shown(Struct, frozen=True, kw_only=True):
+class Tour(Struct, frozen=True, kw_only=True):
     """What the demonstration made; the paths are of pages.
 
     Args:
@@ -54,19 +54,19 @@ class Shown(Struct, frozen=True, kw_only=True):
         checked: how many it decided on.
     """
 
-    places: Places
+    places: DemoFiles
     language: str
     runs: tuple[RunView, ...]
     reports: tuple[Path, ...]
     comparison: TourComparison | None
-    held_answers: tuple[Held, ...]
+    held_answers: tuple[HeldAnswer, ...]
     checked: int
     day: QualityFigures
     day_page: Path
     seconds: float
 
 
-def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
+def play(folder: Path, language: str, tell: Callable[[str], None]) -> Tour:
     """Lay the demonstration out in a new folder and carry it out.
 
     Args:
@@ -95,12 +95,14 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
         tell("gate")
         day = load_dataset([places.day], default_maturity="").cases
         gate, planted = open_gate(config), str(places.material.day.answer["id"])
-        decided = [Held(case=case, decision=gate.decide(case.prompt_text, case.response or "", case.documents)) for case in day]
+        decided = [
+            HeldAnswer(case=case, decision=gate.decide(case.prompt_text, case.response or "", case.documents)) for case in day
+        ]
         held_answers = [checked for checked in decided if checked.decision.verdict != "deliver"]
         tell("day")
         figures = _judge_day(config, places, ledger, language, now)
         write_report(quality_report(figures), "html", folder / QUALITY)
-    return Shown(
+    return Tour(
         places=places,
         language=language,
         runs=runs,
@@ -114,11 +116,11 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Shown:
     )
 
 
-def _recorded(places: Places) -> tuple[str, ...]:
+def _recorded(places: DemoFiles) -> tuple[str, ...]:
     return tuple(f"{judge}=replay:{places.suite / VERDICTS}" for judge in places.material.judges)
 
 
-def _run(places: Places, target: str, language: str, ledger: Ledger) -> RunView:
+def _run(places: DemoFiles, target: str, language: str, ledger: Ledger) -> RunView:
     """A run of one target: its recorded answers, the recorded judges, and readability measured by rules in code."""
     options = RunOptions(
         datasets=(places.prompts,),
@@ -130,7 +132,7 @@ def _run(places: Places, target: str, language: str, ledger: Ledger) -> RunView:
     return run_benchmark(str(places.suite), options, ledger=ledger, out=places.folder / RUNS)
 
 
-def _judge_day(config: AppConfig, places: Places, ledger: Ledger, language: str, now: datetime) -> QualityFigures:
+def _judge_day(config: AppConfig, places: DemoFiles, ledger: Ledger, language: str, now: datetime) -> QualityFigures:
     """Submit the day's answers, let a worker judge them, and measure."""
     answers = submissions_of(load_dataset([places.day], default_maturity=""), source="", variant="", language=language)
     Intake(ledger).submit(answers.submissions)

@@ -25,7 +25,7 @@ from areopage.cli.options import (
     one_of,
     tell,
 )
-from areopage.cli.progress.pace import Pace
+from areopage.cli.progress.pace import PaceLine
 from areopage.errors import UserError, counted
 from areopage.gate import Gate, Replay, ReplayedChange
 from areopage.ledger import TraceFilter, make_folder, shown, url_of
@@ -83,7 +83,7 @@ def report(
     spoken = one_of("--lang", lang or None, LANGUAGES) or settings.rag.section.language
     storage = settings.storage
     with open_ledger(settings, advice=NO_ANSWERS) as opened:
-        pace = Pace("report", opened.traces.count(scope))
+        pace = PaceLine("report", opened.traces.count(scope))
         figures = gate_figures(
             opened,
             scope,
@@ -189,7 +189,7 @@ def replay(
     tell_reduced_texts(settings)
     with open_ledger(settings, advice=NO_ANSWERS) as opened, written(output, kept) as write:
         traces = opened.traces
-        pace = Pace("replay", traces.count(scope))
+        pace = PaceLine("replay", traces.count(scope))
         for answer in recorded(traces, scope):
             change = done.take(answer)
             if change is not None:

@@ -11,7 +11,7 @@ from areopage.app import RULES_FILE, find_config, load_rules, open_ledger, write
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of, tell_reduced_texts
 from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption, one_of
-from areopage.cli.progress.pace import Pace
+from areopage.cli.progress.pace import PaceLine
 from areopage.errors import UserError, counted
 from areopage.gate import CONTROLS, Ask, Control, GateConfig, Outcome, Tuned, Tuning, interval, tuned, tuned_rules
 from areopage.review import LabelSet
@@ -114,7 +114,7 @@ def _file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> Labe
 
 
 def _choose(label_set: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> Tuned:
-    pace = Pace("tune", len(label_set.rows))
+    pace = PaceLine("tune", len(label_set.rows))
     try:
         provenance = {"labels": label_set.source, "at": _today()} if refit else None
         choice = tuned(label_set.rows, ask, base, refit=provenance, moved=pace.moved)

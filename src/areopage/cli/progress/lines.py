@@ -1,17 +1,18 @@
 """What is said of servers that are gone, of phases that stop and of batches."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from areopage.errors import counted, name_list
 from areopage.ledger import SentBatch
 
 
-class RunLines:
+class RunLines(ABC):
     """Says when a server is gone or back, when phases stop, and how batches are."""
 
+    @abstractmethod
     def write(self, level: str, message: str) -> None:
         """Show a line; `level` is one of a log."""
-        raise NotImplementedError
 
     def server_gone(self, address: str, seconds: float) -> None:
         """Say that calls wait for a server, and the most seconds that they wait."""

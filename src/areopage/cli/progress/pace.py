@@ -7,7 +7,7 @@ PLAIN_EVERY = 10.0
 TERMINAL_EVERY = 1.0
 
 
-class Pace:
+class PaceLine:
     """Prints progress with rate and time left."""
 
     def __init__(self, name: str, total: int) -> None:
