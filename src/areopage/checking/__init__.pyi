@@ -26,6 +26,3 @@ from .node import ForeignDocuments as ForeignDocuments  # Documents of another r
 from .node import decide as decide  # Decide on documents in any form
 from .node import foreign as foreign  # Documents of another retriever
 from .node import gate_node as gate_node  # Build a LangGraph node that writes `decision` and `verdict`.
-
-# Told what is counted (`bytes` while files are read, then `rows` as they go into the ledger), how far it is, and the whole.
-from .old_logs import Progress as Progress

@@ -5,7 +5,6 @@ from .asking import ask_to_send as ask_to_send
 from .asking import asking_display as asking_display  # The display that fits where the output goes.
 from .asking import confirm as confirm  # Ask whether to begin.
 from .asking import ended_like_ctrl_c as ended_like_ctrl_c  # SIGTERM stops the run as Ctrl-C does
-from .bench.places import Places as Places  # Where the user wants runs and their ledger
 
 # The user's configuration, with the ledger in the folder of the runs where it names none.
 from .bench.places import configured as configured
@@ -25,6 +24,7 @@ from .exit_codes import INCONCLUSIVE as INCONCLUSIVE  # Too little could be read
 from .exit_codes import INTERRUPTED as INTERRUPTED
 from .options import STDOUT as STDOUT
 from .options import ConfigOption as ConfigOption
+from .options import Places as Places  # Where the user wants runs and their ledger
 from .options import PlacesOptions as PlacesOptions
 from .options import last_day as last_day  # The last day of a period
 from .options import midnight_of as midnight_of  # The beginning of a day, in UTC.

@@ -9,10 +9,9 @@ import typer
 
 from areopage.cases import Dataset, DatasetSource, column_of, load_dataset, source_of, write_rejected
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE
-from areopage.cli.options import tell, tell_cut
+from areopage.cli.options import tell_cut, tell_rejected
 from areopage.errors import UserError, counted, name_list
 from areopage.report import FORMS_BY_SUFFIX, TableColumn, replacing, write_rows
-from areopage.text import visible
 
 _TEXTS = (
     "id",
@@ -69,11 +68,7 @@ def convert(
         with replacing(rejected) as place:
             write_rejected(data.rejected, place)
     if data.rejected:
-        tell(f"rejected: {counted(len(data.rejected), 'row')}" + (f", see {rejected}" if rejected else ""))
-    for row in data.rejected[:_SHOWN]:
-        tell(f"  {visible(Path(row.file).name)} row {row.row}: {visible(row.reason)}")
-    if len(data.rejected) > _SHOWN:
-        tell(f"  and {len(data.rejected) - _SHOWN:,} more" + ("" if rejected else ": --rejected FILE writes them all"))
+        tell_rejected(data.rejected, len(data.rejected), "row", _SHOWN, rejected)
     typer.echo(f"written: {out} ({counted(written.rows, 'case')})")
     raise typer.Exit(INCONCLUSIVE if data.rejected else DONE)
 

@@ -28,7 +28,7 @@ def tour(
 
     A language model wrote the answers and verdicts for the demonstration. No model is called.
     """
-    language = one_of("--lang", lang, LANGUAGES) or "en"
+    language = one_of("--lang", lang, LANGUAGES)
     locale = tour_locale(language)
 
     def tell(step: str) -> None:

@@ -118,7 +118,7 @@ def export(
 
     The export contains all rows. Texts are as stored: reduced by the storage policy, without erased texts.
     """
-    chosen = one_of("--format", form, LEDGER_FORMS) or "jsonl"
+    chosen = one_of("--format", form, LEDGER_FORMS)
     with open_ledger(find_config(config, ledger)) as opened:
         # before the first row: nothing leaves without an entry
         opened.audit.note(actor(), "export", str(out), f"{chosen}, the whole ledger")
@@ -135,7 +135,7 @@ def show_audit(
     ledger: LedgerOption = None,
 ) -> None:
     """Show the audit log: who read, labelled, erased, exported or changed what, newest first."""
-    chosen = one_of("--format", form, ("text", "jsonl")) or "text"
+    chosen = one_of("--format", form, ("text", "jsonl"))
     with open_ledger(find_config(config, ledger), read_only=True) as opened:
         for entry in opened.audit.list(subject=subject, limit=limit):
             if chosen == "jsonl":

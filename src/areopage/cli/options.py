@@ -4,11 +4,11 @@ import getpass
 import io
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast, overload
 
 import typer
 from msgspec import Struct
@@ -16,6 +16,7 @@ from msgspec import Struct
 from areopage.errors import UserError, counted
 
 if TYPE_CHECKING:
+    from areopage.cases import RejectedRow
     from areopage.ledger import Ledger, Period
 
 OUTPUTS = Path("outputs")
@@ -141,6 +142,10 @@ def _places(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: Ledge
 PlacesOptions = Annotated[Places, made_by(_places)]
 
 
+@overload
+def one_of(option: str, name: str, allowed: tuple[Choice, ...]) -> Choice: ...
+@overload
+def one_of(option: str, name: str | None, allowed: tuple[Choice, ...]) -> Choice | None: ...
 def one_of(option: str, name: str | None, allowed: tuple[Choice, ...]) -> Choice | None:
     """The allowed value equal to `name`, or None without a name.
 
@@ -217,6 +222,19 @@ def tell_cut(cells: int) -> None:
 
     if cells:
         tell(f"cut to {MAX_CELL:,} characters, the most that a cell of a spreadsheet holds: {counted(cells, 'cell')}")
+
+
+def tell_rejected(rows: "Sequence[RejectedRow]", total: int, unit: str, most: int, file: Path | None) -> None:
+    """Say how many rows or lines were rejected, why the first ones were, and which file names them all."""
+    from areopage.text import visible
+
+    tell(f"rejected: {counted(total, unit)}")
+    for row in rows[:most]:
+        tell(f"  {visible(Path(row.file).name)} {unit} {row.row}: {visible(row.reason)}")
+    if file is not None:
+        tell(f"written: {file}")
+    elif total > most:
+        tell(f"  and {total - most:,} more: --rejected FILE writes them all")
 
 
 def read_text_file(path: Path, max_bytes: int, wanted: str) -> str:

@@ -10,7 +10,7 @@ import typer
 from areopage.app import AppConfig, fill_settings, find_config, open_ledger
 from areopage.cases import write_rejected
 from areopage.cli.exit_codes import INCONCLUSIVE
-from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file
+from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file, tell_rejected
 from areopage.errors import UserError, counted
 from areopage.jury import Panel
 from areopage.ledger import GROUNDING, HELD, Ledger, Trace
@@ -234,14 +234,9 @@ def import_file(
         typer.echo(f"note: ignored columns without a criterion: {', '.join(imported.unread_columns)}", err=True)
     if not imported.rejected:
         return
-    typer.echo(f"rejected: {counted(len(imported.rejected), 'row')}", err=True)
-    for row in imported.rejected[:SHOWN_REJECTED]:
-        typer.echo(f"  row {row.row}: {row.reason}", err=True)
     if rejected is not None:
         write_rejected(imported.rejected, rejected)
-        typer.echo(f"written: {rejected}", err=True)
-    elif len(imported.rejected) > SHOWN_REJECTED:
-        typer.echo(f"  and {len(imported.rejected) - SHOWN_REJECTED} more: --rejected FILE writes them all", err=True)
+    tell_rejected(imported.rejected, len(imported.rejected), "row", SHOWN_REJECTED, rejected)
     raise typer.Exit(INCONCLUSIVE)
 
 

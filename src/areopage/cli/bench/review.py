@@ -5,7 +5,7 @@ import shlex
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -47,7 +47,7 @@ from areopage.text import visible
 
 DEFAULT_SAMPLE = 50
 DEFAULT_WHERE = "failing,disputed,unscored,addressed"
-VERDICTS = ("approve", "reject")
+VERDICTS: tuple[Literal["approve", "reject"], ...] = ("approve", "reject")
 
 
 def review(
@@ -76,7 +76,7 @@ def review(
     the review pages, with `areopage review`, or in a table (--export).
     """
     named = [name.strip() for name in where.split(",") if name.strip()]
-    kinds = tuple(kind for name in named if (kind := one_of("--where", name, KINDS)) is not None)
+    kinds = tuple(one_of("--where", name, KINDS) for name in named)
     if not kinds:
         raise UserError(f"--where: give some of {', '.join(KINDS)}")
     with opened_ledger(places) as opened:
@@ -115,10 +115,10 @@ def sign(
     """
     if not name.strip():
         raise UserError("--name: give the name of the person who signs")
-    chosen = one_of("--verdict", verdict, VERDICTS) or "approve"
+    chosen = one_of("--verdict", verdict, VERDICTS)
     with opened_ledger(places) as opened:
         view = view_run(opened.run(run), opened)
-        signed = sign_run(view, opened, name, chosen, datetime.now(UTC), role=role, note=note, actor=actor())  # type: ignore[arg-type]  # checked above
+        signed = sign_run(view, opened, name, chosen, datetime.now(UTC), role=role, note=note, actor=actor())
         release = f"release verdict {signed.signed.release}, " if signed.signed.release else ""
         what = f"{release}{len(view.cases)} cases, {counted(signed.signed.counted, 'score')} by people"
         typer.echo(f"signed: {signed.verdict} by {visible(signed.name)}, {signed.signed_at:%Y-%m-%d %H:%M} UTC ({what})")

@@ -1,7 +1,5 @@
 """Commands `areopage gate import` and `areopage gate dataset export`."""
 
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,11 +12,22 @@ from msgspec import structs
 
 from areopage.app import find_config, open_ledger
 from areopage.cases import RejectedRow, table_writer
-from areopage.checking import Imported, Progress
+from areopage.checking import Imported
 from areopage.checking import import_logs as take
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of
-from areopage.cli.options import STDOUT, CollectionOption, ConfigOption, LedgerOption, SinceOption, UntilOption, actor, one_of
+from areopage.cli.options import (
+    STDOUT,
+    CollectionOption,
+    ConfigOption,
+    LedgerOption,
+    SinceOption,
+    UntilOption,
+    actor,
+    one_of,
+    tell_rejected,
+)
+from areopage.cli.progress.pace import PaceLine
 from areopage.errors import StorageError, UserError
 from areopage.ledger import Channel
 from areopage.report import replacing
@@ -26,7 +35,6 @@ from areopage.review import WANTED, dataset
 from areopage.text import Policy
 
 SHOWN = 20
-TOLD_EVERY = 5.0
 
 
 def import_logs(
@@ -56,7 +64,14 @@ def import_logs(
         advice = "no such time zone; use a name such as UTC or Europe/Paris"
         raise UserError(f"--timezone {timezone[:40]!r}: {advice}") from None
     with open_ledger(find_config(config, ledger), create=True) as opened, _rejected_rows(rejected) as (reject, shown):
-        imported = take(opened, places, zone=zone, reject=reject, progress=_plain_progress())
+        paces: dict[str, PaceLine] = {}
+
+        def progress(what: str, done: int, total: int) -> None:
+            paces.setdefault(what, PaceLine(what, total)).moved(done)
+
+        imported = take(opened, places, zone=zone, reject=reject, progress=progress)
+        for pace in paces.values():
+            pace.finish()
         opened.audit.note(
             actor(), "import", ", ".join(place.name for place in places)[:256], f"{imported.added} answers of the gate"
         )
@@ -69,13 +84,7 @@ def import_logs(
                 write((difference.place, difference.line, difference.field, difference.said, difference.derived))
         typer.echo(f"written: {differences}", err=True)
     if imported.rejected:
-        typer.echo(f"rejected: {imported.rejected:,} lines", err=True)
-        for row in shown:
-            typer.echo(f"  {row.file} line {row.row}: {row.reason}", err=True)
-        if rejected is not None:
-            typer.echo(f"written: {rejected}", err=True)
-        elif imported.rejected > len(shown):
-            typer.echo(f"  and {imported.rejected - len(shown):,} more: --rejected FILE writes them all", err=True)
+        tell_rejected(shown, imported.rejected, "line", SHOWN, rejected)
         raise typer.Exit(INCONCLUSIVE)
 
 
@@ -108,7 +117,7 @@ def export(
     settings = find_config(config, ledger)
     storage = settings.storage
     policy = one_of("--text", text, get_args(Policy)) or storage.export_text
-    channels = tuple(allowed for name in channel or () if (allowed := one_of("--channel", name, get_args(Channel))))
+    channels = tuple(one_of("--channel", name, get_args(Channel)) for name in channel or ())
     chosen = one_of("--verdict", verdict, WANTED)
     filter = structs.replace(scope_of(since, until, collection), channels=channels)
     if output != STDOUT and Path(output).exists() and not force:
@@ -155,25 +164,6 @@ def _rejected_rows(path: Path | None) -> Iterator[tuple[Callable[[RejectedRow], 
                 write((row.file, row.row, row.reason, row.content))
 
         yield reject, shown
-
-
-def _plain_progress() -> Progress:
-    began = last = time.monotonic()
-    counted = ""
-
-    def tell_progress(what: str, done: int, total: int) -> None:
-        nonlocal began, last, counted
-        now = time.monotonic()
-        if what != counted:
-            counted, began = what, now
-        if now - last < TOLD_EVERY:
-            return
-        last = now
-        rate = done / max(1e-6, now - began)
-        line = f"{done:,} of {total:,} {what}, {rate:,.0f}/s, {(total - done) / max(1e-6, rate):.0f} s left"
-        print(line, file=sys.stderr, flush=True)
-
-    return tell_progress
 
 
 def _tell_imported(imported: Imported) -> None:

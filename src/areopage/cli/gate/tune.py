@@ -57,7 +57,7 @@ def tune(
     ledger: LedgerOption = None,
 ) -> None:
     """Choose thresholds that keep a stated risk at a stated confidence, and print their cost; exit code 1 if none does."""
-    control = one_of("--of", of, CONTROLS) or "delivered"
+    control = one_of("--of", of, CONTROLS)
     ask = Ask(risk=risk, confidence=confidence, control=control, grey_band=grey_band, precision=precision, seed=seed)
     for name, share in (("--risk", risk), ("--confidence", confidence), ("--precision", precision)):
         if not 0.0 < share < 1.0:
