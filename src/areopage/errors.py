@@ -154,11 +154,7 @@ class PromptTooLong(CallRejected):
 
 
 def counted(number: int, singular: str, many: str = "") -> str:
-    """A number with its noun: 1 case, 2 cases.
-
-    Args:
-        many: the plural; with an s where it is not given.
-    """
+    """A number with its noun: 1 case, 2 cases; the plural has an s where `many` is not given."""
     return f"{number:,} {singular if number == 1 else many or f'{singular}s'}"
 
 

@@ -80,14 +80,7 @@ def imported(place: str) -> Any:
 
 
 def required(kind: Kind, name: str, purpose: str) -> Any:
-    """Import a registered object.
-
-    Args:
-        purpose: what the user wants to do with it, for the message.
-
-    Raises:
-        UserError: no installed extension registers it.
-    """
+    """Import a registered object; where no extension registers it, an error names the user's purpose."""
     place = registered(kind).get(name)
     if place is None:
         raise UserError(f"{purpose} needs an extension that this installation does not have: install areopage anew")

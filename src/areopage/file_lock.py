@@ -14,14 +14,7 @@ _PAUSE = 0.01  # seconds between two looks
 
 
 def hold(path: Path) -> int | None:
-    """Take a lock; None where another holder (of this process, too) has it.
-
-    Returns:
-        A descriptor that holds the lock until it is closed.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
+    """Take a lock, which the descriptor holds until it is closed; None where another holder (of this process, too) has it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     if lock(descriptor):
         return descriptor
@@ -31,11 +24,7 @@ def hold(path: Path) -> int | None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock, whose file stays; other holders are waited for.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
+    """Hold a lock, whose file stays; other holders are waited for."""
     while (descriptor := hold(path)) is None:
         time.sleep(_PAUSE)
     try:
@@ -45,11 +34,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def hold_existing(path: Path) -> int | None:
-    """As `hold`, for files that their holders remove at the end: one that was just removed is made anew.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
+    """As `hold`, for files that their holders remove at the end: one that was just removed is made anew."""
     while (descriptor := hold(path)) is not None:
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(descriptor), path.stat()):

@@ -50,11 +50,7 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
         return " ".join([", ".join(names[:NAMES_SHOWN]), *rest])
 
     def say(self, key: str, **values: object) -> str:
-        """A message; each `$name` in it is replaced once, so that a value's own dollar signs stay.
-
-        Raises:
-            KeyError: there is no such message, or a value is missing.
-        """
+        """A message; each `$name` in it is replaced once, so that a value's own dollar signs stay."""
         return self._filled(self.messages[key], values)
 
     def count(self, key: str, n: int, **values: object) -> str:
@@ -218,11 +214,7 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def locale_for(language: str, *files: Path) -> Locale:
-    """The locale of a language code, or of its first part (`fr-CA`), else English.
-
-    Args:
-        files: message files; a later file's message replaces an earlier one's.
-    """
+    """The locale of a language code, or of its first part (`fr-CA`), else English; later files' messages replace earlier ones."""
     first = re.split("[-_]", language)[0].lower()
     return _read(first if first in LANGUAGES else "en", files)
 

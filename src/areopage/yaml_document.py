@@ -73,11 +73,7 @@ def read_yaml(path: Path, *, may_be_empty: bool = False) -> YamlDocument:
 
 
 def parse_yaml(text: str, path: Path, *, may_be_empty: bool = False) -> YamlDocument:
-    """Parse the text of a YAML mapping, empty or not as in `read_yaml`; `path` is named in errors.
-
-    Raises:
-        ConfigError: as in `read_yaml`.
-    """
+    """Parse the text of a YAML mapping, empty or not, with the errors of `read_yaml`; `path` is named in them."""
     try:
         data, lines = _carefully_read(text, path) if _READ_OTHERWISE.search(text) else _data_of(_QuickLoader(text), path)
     except Exception:  # noqa: BLE001 - what is wrong is told as PyYAML's own parser tells it
@@ -90,11 +86,7 @@ def parse_yaml(text: str, path: Path, *, may_be_empty: bool = False) -> YamlDocu
 
 
 def parse_foreign_yaml(text: str, path: Path) -> YamlDocument:
-    """Parse the text of a YAML mapping of a program that reads YAML 1.2: `no`, `18:30` and `on` are texts, `0123` is 123.
-
-    Raises:
-        ConfigError: as in `read_yaml`.
-    """
+    """Parse the text of a YAML mapping of a program that reads YAML 1.2: `no`, `18:30` and `on` are texts, `0123` is 123."""
     data, lines = _carefully_read(text, path, CoreLoader)
     if not isinstance(data, dict):
         raise ConfigError("must be a mapping of keys to values", path=path, line=1)

@@ -48,11 +48,7 @@ def canary_job(ledger: Ledger, config: MonitorConfig) -> ScheduledJob | None:
 async def run_due_canaries(
     ledger: Ledger, config: MonitorConfig, due: datetime, warn: Callable[[str], None] = LOG.warning
 ) -> tuple[CanaryResult, ...]:
-    """Run the rounds that are due at a moment; a round that cannot be finished stays due, and goes on where it was.
-
-    Args:
-        warn: told why a judge is not asked.
-    """
+    """Run the rounds that are due at a moment; a round that cannot be finished stays due, and goes on where it was."""
     suite = await asyncio.to_thread(config.load_suite)
     every, names = suite.config.exam.canary.interval, tuple(config.judges(suite))
     if every is None or not await asyncio.to_thread(_may_be_due, ledger, suite, names, every, due):
@@ -87,7 +83,6 @@ def _planned(ledger: Ledger, suite: Suite, wishes: ExamWishes, *, joint: bool) -
 async def _run(
     ledger: Ledger, config: MonitorConfig, suite: Suite, canary: Canary, due: datetime, warn: Callable[[str], None]
 ) -> CanaryResult | None:
-    """Run one round, and open or close its alerts; None where it could not be finished."""
     now = max(due, datetime.now(UTC))
     try:
         result = await run_canary(canary, ledger, None, now)

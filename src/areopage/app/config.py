@@ -196,7 +196,6 @@ def write_template(folder: Path) -> Path:
 
 
 def _gate_of(document: YamlDocument, data: dict[str, Any]) -> "GateConfig":
-    """The rules of the section `gate`: its own keys, or those of the file that `file` names."""
     from areopage.app.gate_rules import checked_rules, load_rules
 
     if "file" not in data:

@@ -119,7 +119,6 @@ def store_readings(ledger: Ledger, readings: Sequence[Judgment], actor: str, pro
 
 
 def _rounds(ledger: Ledger) -> Iterator[tuple[GoldenRun, list[Difference]]]:
-    """The finished rounds of golden questions as they come out now, with what is stored otherwise."""
     for stored in ledger.golden_runs.list(limit=None):
         if stored.finished_at is not None:
             computed = recomputed_round(ledger, stored)

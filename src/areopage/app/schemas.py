@@ -29,12 +29,7 @@ RECORDS = ("Case", "Turn", "Document", "Criterion", "Judge", "Panel", "Judgment"
 
 
 class Published(Struct, frozen=True):
-    """A schema.
-
-    Args:
-        of: what it describes, in Markdown.
-        text: makes it, as JSON.
-    """
+    """A schema: what it describes, in Markdown, and what makes it, as JSON."""
 
     of: str
     text: Callable[[], str]

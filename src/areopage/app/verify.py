@@ -84,12 +84,7 @@ class RereadCheck(Struct, frozen=True, kw_only=True):
 
 
 def check_rereadings(ledger: Ledger, numbers: Sequence[int], tell: Callable[[str], None]) -> RereadCheck:
-    """Read the raw texts of judgments once more, and compare the verdicts; nothing is written.
-
-    Args:
-        numbers: of the judgments whose raw texts were read again.
-        found: is told each judgment whose verdicts differ.
-    """
+    """Read the raw texts of judgments, by their numbers, once more, and tell whose verdicts differ; nothing is written."""
     panels, faults, left = _Panels(ledger), 0, 0
     for part in chunks(numbers):
         judgments = ledger.judgments_numbered(part)
@@ -125,7 +120,6 @@ class _Panels:
 
 
 def _is_as_read(judgment: Judgment, panel: Panel, case: Case | None) -> bool:
-    """Whether the verdicts are those of the raw text; only whole raw texts are read again."""
     criteria = panel.criteria_by_id()
     if (
         judgment.stored != "full"
@@ -149,7 +143,7 @@ def verify_ledger(
     Args:
         kept: heads that a report names; see `kept_heads`.
         progress: is told how many evaluations are compared.
-        found, differs: are told what was altered: rows and links, and computed values.
+        tell, differs: are told what was altered: rows and links, and computed values.
         results: the content of a results.json that was kept; its figures are compared too.
 
     Raises:

@@ -155,7 +155,6 @@ def documents_of(documents: LooseDocuments) -> tuple[Document, ...]:
 
 
 def _fields_of(item: Any, position: int) -> dict[str, Any]:
-    """A document's fields, by names that `read_documents` knows."""
     if isinstance(item, tuple) and len(item) == 2:
         return _fields_of(item[0], position) | {"score": item[1]}
     if isinstance(item, Document):

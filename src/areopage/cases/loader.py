@@ -211,7 +211,6 @@ class _DatasetIntake:
         self.response_columns: dict[str, None] = {}
 
     def take(self, row: Row | BadRow, path: Path) -> None:
-        """Accept a row as a case, or reject it with its reason."""
         if isinstance(row, BadRow):
             self._reject(path, row.number, row.reason, row.content)
             return
@@ -337,7 +336,6 @@ def _content(row: Row) -> str:
 
 
 def _first_reasons(rejected: Sequence[RejectedRow]) -> str:
-    """Name the first reasons that differ, each with the first row that has it."""
     first: dict[str, RejectedRow] = {}
     for row in rejected:
         first.setdefault(row.reason, row)

@@ -49,7 +49,6 @@ def has_header(path: Path) -> bool:
 
 
 def _reader_for(path: Path) -> Reader:
-    """Check that the path can be a dataset, and import the one reader that it needs."""
     try:
         if not path.exists():
             raise DatasetError(f"{path}: no such file")

@@ -110,7 +110,6 @@ class _Lines:
         self.first_line = self._lines_read + 1
 
     def push_back(self, line: str) -> None:
-        """Let the next read return `line`."""
         self._pending = line
         self._lines_read -= 1
 

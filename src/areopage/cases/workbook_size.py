@@ -100,7 +100,6 @@ class _Total:
         self.unfilled: dict[tuple[int, int], str] = {}
 
     def add(self, count: int) -> None:
-        """Add bytes."""
         self.held += count
         if self.held > MAX_HELD:
             memory = f"more than {MAX_HELD // 2**20} MB of memory"
@@ -121,7 +120,6 @@ class _WorkbookPart:
         self._is_formula = self._is_text = self._has_result = False
 
     def read(self, blocks: Iterator[bytes]) -> None:
-        """Measure the part."""
         parser = expat.ParserCreate()
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = self._characters, self._doctype

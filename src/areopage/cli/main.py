@@ -129,7 +129,6 @@ class FiniteCommand(TyperCommand):
 
 
 def _inserted(table: Mapping[str, T], name: str, value: T, after: str) -> dict[str, T]:
-    """A table with another entry behind a named one, or at the end."""
     entries = [*table.items()]
     entries.insert([*table].index(after) + 1 if after in table else len(entries), (name, value))
     return dict(entries)

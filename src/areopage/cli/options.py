@@ -161,11 +161,7 @@ def one_of(option: str, name: str | None, allowed: tuple[Choice, ...]) -> Choice
 
 
 def day_of(option: str, text: str) -> date:
-    """Parse a day.
-
-    Raises:
-        UserError: the text is not a day from 1970 on.
-    """
+    """Parse a day from 1970 on."""
     try:
         day = date.fromisoformat(text)
     except ValueError:

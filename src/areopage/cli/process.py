@@ -31,11 +31,7 @@ def command() -> None:
 
 
 def _is_done() -> bool:
-    """Call what waits for the end of the process, and write what is still to be written.
-
-    Returns:
-        Whether that is all. Else the interpreter ends as usual: it waits for threads, and says that an output is closed.
-    """
+    """Do what waits for the end of the process; False: the interpreter is to wait for threads, or to name a closed output."""
     if threading.active_count() > 1:
         return False
     atexit._run_exitfuncs()

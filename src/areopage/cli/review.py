@@ -241,7 +241,6 @@ def import_file(
 
 
 def _rubric(config: AppConfig, ledger: Ledger, id: str, suite: str | None) -> Rubric:
-    """The rubric of an answer: that of a named suite, else of its benchmark run, else of the monitor's suite."""
     return Rubric.of_suite(load_suite(suite)) if suite else Rubric.for_answer(ledger, id, config.monitor.load_suite())
 
 

@@ -142,7 +142,6 @@ def _takes_many(field: str) -> bool:
 
 
 def _hint(field: str, kind: type[RunOptions]) -> Any:
-    """What the command line takes for a field, as typer reads it."""
     if kind is NewRun and field in _OF_NEW_RUN:
         return _OF_NEW_RUN[field]
     hint = get_args(RunOptions.__annotations__[field])[0]
@@ -152,7 +151,6 @@ def _hint(field: str, kind: type[RunOptions]) -> Any:
 
 
 def _choices(field: str) -> tuple[str, ...]:
-    """The values that a field may have; empty where any has its type."""
     hints = get_args(get_args(RunOptions.__annotations__[field])[0])
     return next((get_args(hint) for hint in hints if get_origin(hint) is Literal), ())
 

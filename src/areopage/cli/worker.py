@@ -89,7 +89,6 @@ def monitor_worker(config: ConfigOption = None, grace: GraceOption = 30.0) -> No
 
 
 def _work(ledger: Ledger, config: AppConfig, benches: "RunWorker | None", run: str, grace: float, *, monitors: bool) -> None:
-    """Work until a signal comes, or until the only run has ended."""
     from areopage.app import open_worker
 
     if benches is not None:
@@ -157,7 +156,6 @@ def show_progress(monitor: "MonitorWorker", line: "ProgressLine") -> None:
 
 
 def _do_share(config: AppConfig, run_id: str, key: str, out: Path, named: str, grace: float) -> int:
-    """Do one share of a run, for the worker that started this process; returns its exit code."""
     import asyncio
 
     from areopage.app import END_CODES

@@ -15,12 +15,7 @@ from areopage.text import byte_length
 
 
 class ConstantPart(Struct, frozen=True):
-    """What the prompts about some criteria have in common for one reader.
-
-    Args:
-        prefix: the text with which they begin, which servers can keep between calls.
-        size: of the whole prompt but for the case, in bytes.
-    """
+    """What prompts about some criteria share for one reader: how they begin, and their size without the case in bytes."""
 
     prefix: str
     size: int

@@ -21,12 +21,7 @@ _TIMEOUTS = Timeouts(pool=2.0, connect=0.5, read=2.0, total=2.0)
 
 
 class LocalServer(Struct, frozen=True, kw_only=True):
-    """A model server on this computer.
-
-    Args:
-        name: of the program that usually listens at this address.
-        models: their names, at least one.
-    """
+    """A model server on this computer, named by the program that usually listens at its address; it has one model at least."""
 
     name: str
     provider: str

@@ -133,7 +133,6 @@ def _run(places: DemoFiles, target: str, language: str, ledger: Ledger) -> RunVi
 
 
 def _judge_day(config: AppConfig, places: DemoFiles, ledger: Ledger, language: str, now: datetime) -> QualityFigures:
-    """Submit the day's answers, let a worker judge them, and measure."""
     answers = submissions_of(load_dataset([places.day], default_maturity=""), source="", variant="", language=language)
     Intake(ledger).submit(answers.submissions)
     worker = MonitorWorker(ledger, config.monitor, open_quality_judge(config.monitor))

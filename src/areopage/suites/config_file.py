@@ -186,12 +186,7 @@ def checked_section(document: YamlDocument, schema: type[S], data: Any, *keys: s
 def schema_fault(
     document: YamlDocument, fault: ErrorDetails, schema: type[BaseModel], more: str = "", at: Sequence[str] = ()
 ) -> ConfigError:
-    """One fault of a document against a schema, as pydantic found it, at its key.
-
-    Args:
-        more: is put after the message.
-        at: where the schema's data stand in the document.
-    """
+    """One fault of a document against a schema, as pydantic found it, at its key below `at`; `more` is put after the message."""
     keys, kind, value = keys_of(fault), fault["type"], fault["input"]
     shown = repr(value) if isinstance(value, str | int | float | bool | None) else _KINDS.get(type(value), type(value).__name__)
     shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
@@ -214,7 +209,6 @@ def keys_of(fault: ErrorDetails) -> list[str]:
 
 
 def _allowed_keys(schema: Any, keys: Sequence[str]) -> list[str]:
-    """The keys that a schema allows below a path of keys, sorted; none where it names none."""
     if isinstance(schema, type) and issubclass(schema, BaseModel):
         if not keys:
             return sorted(field.alias or name for name, field in schema.model_fields.items())

@@ -111,7 +111,6 @@ def blank_suite(folder: Path, criteria: Sequence[str], languages: Sequence[str])
 
 
 def _equal_weights(ids: Sequence[str]) -> str:
-    """Equal weights at each level, as YAML."""
     paths = [id.partition("__v")[0].split(".") for id in ids]
     categories = dict.fromkeys(category for category, _, _ in paths)
     lines = [f"categories: {_equal(categories)}", "subcategories:"]

@@ -19,13 +19,7 @@ _UNWRITTEN = "still holds `...` in place of a text: write it"
 
 
 class SuiteFindings(Struct, frozen=True, kw_only=True):
-    """What is wrong with a suite, a line each.
-
-    Args:
-        faults: to be mended.
-        warnings: what a run makes up for or does not need: a missing weight, and a missing prompt file of a criterion that the
-            default selection does not have.
-    """
+    """What is wrong with a suite, a line each; a run makes up for warnings, or does not need what they miss."""
 
     faults: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -98,7 +92,6 @@ def _selection_faults(suite: Suite) -> list[ConfigError]:
 
 
 def _duplicate_faults(suite: Suite) -> list[ConfigError]:
-    """Two criteria with one prompt file, or two versions of one criterion in one preset."""
     faults: list[ConfigError] = []
     by_file: dict[str, str] = {}
     document = suite.registry.document
@@ -117,7 +110,6 @@ def _duplicate_faults(suite: Suite) -> list[ConfigError]:
 
 
 def _prompt_file_faults(suite: Suite) -> list[ConfigError]:
-    """Every unwritten description and label, and every missing and every faulty prompt file, in each of the suite's languages."""
     unwritten = is_unwritten(suite.config.project.description)
     faults = [suite.document.error(_UNWRITTEN, "project", "description")] if unwritten else []
     for entry in suite.registry.entries.values():
@@ -130,7 +122,6 @@ def _prompt_file_faults(suite: Suite) -> list[ConfigError]:
 
 
 def _missing_files(suite: Suite, *, outside: bool) -> list[ConfigError]:
-    """The prompt files that are not there, of the criteria of the default selection or of those outside of it."""
     left_out = unselected_criteria(suite)
     return [
         ConfigError(f"the prompt file of {entry.id} is missing", path=file)
@@ -169,7 +160,6 @@ def _missing_weights(suite: Suite) -> list[ConfigError]:
 
 
 def _weight_faults(suite: Suite) -> list[ConfigError]:
-    """Every weight for nothing, and every sum that is not 1."""
     entries, weights = suite.registry.entries.values(), suite.config.weights
     faults: list[ConfigError] = []
     for keys, configured, names in _levels(suite):

@@ -152,7 +152,6 @@ def batches(
 
 
 def _print_batches(ledger: "Ledger", run_id: str) -> int:
-    """Print a line for each batch of a run, as it was last seen; returns how many there are."""
     from areopage.cli.progress.lines import batch_text
 
     batches = ledger.batches.of_run(run_id)

@@ -21,12 +21,7 @@ _EXAMINED: Mapping[Lack, str] = {
 
 
 def missing_exam_lines(suite: Suite, spec: RunSpec, ledger: Ledger | None, place: tuple[str, ...]) -> Iterator[str]:
-    """Lines on the judges that are not qualified on the criteria that decide the verdict; nothing where all are.
-
-    Args:
-        ledger: with earlier exams; None: there is none.
-        place: the options that name the ledger.
-    """
+    """Lines on the judges that are not qualified on the criteria that decide the verdict; `place` names the ledger in options."""
     if spec.release is None:
         return
     current = (

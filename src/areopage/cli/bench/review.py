@@ -163,7 +163,6 @@ def _write_files(run: Run, ledger: Ledger, folder: Path) -> Path:
 
 
 def _print_kinds(view: RunView, drawn: dict[Kind, int] | None = None) -> None:
-    """How many answers of each kind there are, were drawn, are queued and are labelled blind."""
     by_kind, labelled = answers_by_kind(view), {label.answer_id for label in view.people.labels}
     rows = [["kind", "answers", *(["drawn"] if drawn is not None else []), "queued", "labelled"]]
     for kind in KINDS:

@@ -170,7 +170,6 @@ def resume(
 
 
 def _refuse_if_open(run: Run, ledger: Ledger, places: Places) -> None:
-    """Check that workers do not carry out a run, before this process does."""
     submitted = ledger.fleet.run(run.id)
     if submitted is not None and submitted.state == "open":
         follow, stop = (places.command(ledger, name, run.id) for name in ("follow", "stop"))
@@ -224,7 +223,6 @@ def follow_run(
 
 
 def _await_end(run: Run, ledger: Ledger) -> "RunView | None":
-    """Show the progress until workers have ended the run; None where it was stopped."""
     from areopage.bench import progress_of, view_run, with_history
     from areopage.cli.progress.live_display import FleetDisplay
 

@@ -119,7 +119,6 @@ def _sizes_text(models: Sequence[ModelPlan]) -> str:
 
 
 def _batch_lines(spec: RunSpec, targets: int) -> Iterator[str]:
-    """Which judges' calls go through a batch service, at what part of the price, and which calls do not."""
     batched = [judge for judge in spec.judges if judge.name in spec.batch]
     if batched:
         factors = ", ".join(dict.fromkeys(f"{judge.price.batch_factor:g}" for judge in batched if judge.price is not None))
@@ -133,7 +132,6 @@ def _batch_lines(spec: RunSpec, targets: int) -> Iterator[str]:
 
 
 def _known_lines(plans: Sequence[RunPlan]) -> Iterator[str]:
-    """On which earlier calls tokens rest, and which models' times are not known."""
     models = {model.model: model for plan in plans for model in plan.models if model.calls}
     for model in models.values():
         if model.gauge.bytes_per_token is not None:
@@ -187,7 +185,6 @@ def _time(seconds: float) -> str:
 
 
 def _answers_of(sizes: Sequence[RunSize], spec: RunSpec) -> str:
-    """The calls to targets, and those to the child's model where there are conversations."""
     answers = counted(sum(size.answer_calls for size in sizes), "answer")
     if not (conversations := sum(size.conversations for size in sizes)):
         return answers

@@ -58,7 +58,6 @@ class LiveProgress(Counting):
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
-        """Stop the bars and leave them on the screen."""
         super().__exit__(*error)
         self.bars.stop()
 
@@ -96,7 +95,6 @@ class FleetDisplay:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Leave the bars on the screen."""
         if self._bars is not None:
             self._bars.stop()
 

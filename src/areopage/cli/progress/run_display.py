@@ -98,7 +98,6 @@ class Counting(RunLines):
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop watching."""
         self._ended.set()
         self._thread.join()
 

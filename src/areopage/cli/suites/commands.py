@@ -63,7 +63,6 @@ def show_suite(suite: SuiteArgument) -> None:
 
 
 def _print_servers(suite: Suite) -> None:
-    """The servers that the suite defines, with the variables whose values they would get."""
     settings = suite.model_settings(suite.own_language, 1)
     servers = {f"endpoint {name}": endpoint.contact for name, endpoint in settings.endpoints.items()}
     servers |= {f"bot {name}": bot.contact for name, bot in settings.bots.items()}
@@ -134,7 +133,6 @@ def new_suite(
 
 
 def _write_unexamined(folder: Path, wanted: str | None) -> None:
-    """Write what judges without an exam mean for the release verdict; asked on a terminal where the user did not say."""
     if wanted is None and sys.stdin.isatty():
         with suppress(UserError):  # a copy may have the faults of what it is made from
             if load_suite(str(folder)).config.release is not None:
