@@ -89,7 +89,10 @@ def test_weights_are_laid_over_those_of_the_run(whole: Command) -> None:
         ("criteria: {safety.harm: {dangre: 1.0}}", "weights.criteria.safety.harm: there is no 'dangre': did you mean danger?"),
         ("criteria: {safety.hram: {danger: 1.0}}", "there is no such level: did you mean weights.criteria.safety.harm?"),
         ("subcategories: {x: {y: 1.0}}", "weights.subcategories.x: there is no such level"),
-        ("categories: {safety: 1}\ncriterai: {}", "criterai: there is no such level: did you mean criteria?"),
+        (
+            "categories: {safety: 1}\ncriterai: {}",
+            "criterai: there is no such key: use one of categories, criteria, subcategories; did you mean criteria?",
+        ),
         ("categories: {safety: 2}", "weights.categories: the weights sum to 2 and leave nothing for tone: give shares of 1"),
     ],
 )

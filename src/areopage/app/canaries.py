@@ -12,15 +12,7 @@ from areopage.jury import choose_judges
 from areopage.ledger import Ledger
 from areopage.monitor import OUTAGE_SECONDS, MonitorConfig, canary_finding, open_alerting, settle
 from areopage.suites import GOLD_FILE, Suite
-from areopage.trust import (
-    Canary,
-    CanaryResult,
-    ExamWishes,
-    is_due,
-    plan_canaries,
-    prepare_exam,
-    run_canary,
-)
+from areopage.trust import Canary, CanaryResult, ExamWishes, is_due, plan_canaries, prepare_exam, run_canary
 from areopage.work import ScheduledJob
 
 HOURLY = "40 * * * *"
@@ -90,7 +82,7 @@ async def _run(
         warn(f"the canary of judge {canary.judge.name} is not finished: {fault}")
         return None
     alerting = await asyncio.to_thread(open_alerting, ledger, config, suite)
-    for report in result.found:
+    for report in result.rounds:
         await asyncio.to_thread(settle, alerting, canary_finding(report, alerting.locale), now)
         if report.moved:
             LOG.warning("judge %s moved since its exam on %s", report.judge, report.criterion)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.app.rebuild import LedgerComparison, Progress, check_ledger
-from areopage.bench import RunView, record_results, run_result, spec_of, view_run
+from areopage.bench import RunSpec, RunView, record_results, run_result, view_run
 from areopage.cases import Case
 from areopage.errors import StorageError, UnknownRun, UserError
 from areopage.jury import Panel, reparsed

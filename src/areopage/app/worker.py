@@ -140,7 +140,7 @@ class RunWorker:
 
     def _opened(self, run_id: str) -> _OpenRun | None:
         try:
-            stored = spec_of(self._ledger.run(run_id))
+            stored = RunSpec.of(self._ledger.run(run_id))
             return _OpenRun(spec=at_worker(stored, self._config.shared), shares=shares_of(stored))
         except AreopageError as fault:
             self._leave(run_id, "", str(fault))

@@ -14,14 +14,7 @@ from areopage.errors import counted
 from areopage.jury import CallSize
 from areopage.report import Printer, report_locale, shift_text
 from areopage.suites import Suite
-from areopage.trust import (
-    Canary,
-    CanaryResult,
-    Exam,
-    plan_canaries,
-    require_references,
-    run_canary,
-)
+from areopage.trust import Canary, CanaryResult, Exam, plan_canaries, require_references, run_canary
 
 
 def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: bool, yes: bool) -> int:
@@ -48,7 +41,7 @@ def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: 
             with asking_display(canary.exam.parts[0].asking) as display:
                 results.append(asyncio.run(run_canary(canary, ledger, display, datetime.now(UTC))))
     if form == "json":
-        reports = [report for result in results for report in result.found]
+        reports = [report for result in results for report in result.rounds]
         typer.echo(msgspec.json.format(msgspec.json.encode(reports)).decode())
     else:
         for canary, result in zip(canaries, results, strict=True):
@@ -65,9 +58,9 @@ def _print_result(canary: Canary, result: CanaryResult) -> None:
     locale = report_locale("en")
     printer = Printer(locale)
     verdict = f"moved on {len(result.moved)} of" if result.moved else "unchanged so far on"
-    every = counted(len(result.found), "criterion", "criteria")
+    every = counted(len(result.rounds), "criterion", "criteria")
     printer.say(f"{canary.judge.name} ({canary.judge.reference}): {verdict} {every}", "bold")
-    for report in sorted(result.found, key=lambda report: not report.moved):
+    for report in sorted(result.rounds, key=lambda report: not report.moved):
         state = "moved" if report.moved else "unchanged so far"
         printer.say(f"  {report.path}: {state}: {shift_text(locale, report)}", "red" if report.moved else "")
     if result.moved:

@@ -144,18 +144,12 @@ BENCH = LazyGroup(
         "stop": ("bench.commands:stop", "Stop a run that workers carry out."),
         "plan": ("bench.plan:plan", "Plan a run before it is paid for."),
         "list": ("bench.run_list:list_runs", "List the runs of a ledger, newest first."),
-        "show": (
-            "bench.commands:show",
-            "Show the report of a run in short; of runs in several languages the one verdict.",
-        ),
+        "show": ("bench.commands:show", "Show the report of a run in short; of runs in several languages the one verdict."),
         "batches": ("bench.commands:batches", "List the batches of a run as they were last seen, or cancel those that are out."),
         "reassess": ("bench.commands:reassess", "Judge the answers of a run, or of a file, with another panel."),
         "rescore": ("scores:rescore_run", "Recompute the scores of a run from the ledger without calling a model."),
         "export": ("scores:export_run", "Export a run: every judgment, its failures for CI, or all of it for another tool."),
-        "report": (
-            "bench.review:report",
-            "Write the report, results.json and the other files of a run again.",
-        ),
+        "report": ("bench.review:report", "Write the report, results.json and the other files of a run again."),
         "review": ("bench.review:review", "Queue answers of a run for review, or show how far people agree with its judges."),
         "sign": ("bench.review:sign", "Sign a run: approve or reject it, with a name, a date and a hash of what is signed."),
     },
@@ -276,14 +270,8 @@ CALIBRATE = LazyGroup(
     "calibrate",
     "Calibrations: people's labels correct the scores of a jury.",
     commands={
-        "plan": (
-            "calibrate:plan",
-            "Tell how many labels a stated precision of corrected scores takes.",
-        ),
-        "fit": (
-            "calibrate:fit",
-            "Fit a calibration to the labels of a run, store it, and show the run's scores.",
-        ),
+        "plan": ("calibrate:plan", "Tell how many labels a stated precision of corrected scores takes."),
+        "fit": ("calibrate:fit", "Fit a calibration to the labels of a run, store it, and show the run's scores."),
         "monitored": (
             "calibrate:monitored",
             "Fit a calibration to the labels of monitored answers, store it, and show their scores.",

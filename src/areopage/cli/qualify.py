@@ -18,14 +18,7 @@ from areopage.ledger import Ledger, Qualification
 from areopage.locales import MISSING
 from areopage.report import Printer, Table, columns, mark_text, report_locale, rows
 from areopage.suites import load_suite
-from areopage.trust import (
-    Exam,
-    ExamResult,
-    ExamWishes,
-    exams_after_drift,
-    prepare_exam,
-    run_exam,
-)
+from areopage.trust import Exam, ExamResult, ExamWishes, exams_after_drift, prepare_exam, run_exam
 
 FORMATS = ("text", "json")
 GATE_SUITE = "rag_grounding"
@@ -152,7 +145,7 @@ def carry_out(exams: Sequence[Exam], opened: AbstractContextManager[Ledger], for
     if open_calls := sum(result.open_calls for result in results):
         tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided; the same command tries them again")
         return INCONCLUSIVE
-    qualifications = [qualification for result in results for qualification in result.found]
+    qualifications = [qualification for result in results for qualification in result.qualifications]
     if form == "json":
         typer.echo(msgspec.json.format(msgspec.json.encode(qualifications)).decode())
     else:
@@ -180,7 +173,7 @@ def _print_result(exam: Exam, result: ExamResult) -> None:
         )
 
     for judge in exam.judges:
-        qualifications = [qualification for qualification in result.found if qualification.judge == judge.name]
+        qualifications = [qualification for qualification in result.qualifications if qualification.judge == judge.name]
         passed = sum(qualification.state == "qualified" for qualification in qualifications)
         standing = "judges no criterion of the gold set"
         if qualifications:
@@ -193,8 +186,8 @@ def _print_result(exam: Exam, result: ExamResult) -> None:
             if qualification.result.missed:
                 why = "; ".join(mark_text(locale, mark) for mark in qualification.result.missed)
                 printer.say(f"  not qualified: {qualification.path}: {why}")
-    if result.found:
-        printer.say(f"exam {result.exam}, gold set {exam.gold[:12]}, template {result.found[0].template}")
+    if result.qualifications:
+        printer.say(f"exam {result.exam}, gold set {exam.gold[:12]}, template {result.qualifications[0].template}")
 
 
 def _number(value: float | None) -> str:

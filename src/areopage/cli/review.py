@@ -229,7 +229,7 @@ def import_file(
         else:
             rubric = Rubric.of_suite(load_suite(suite) if suite else settings.monitor.load_suite())
         imported = import_ratings(opened, rubric, file, rater, datetime.now(UTC))
-    typer.echo(f"labels: {imported.labels} new, {imported.known} already known, on {counted(imported.answers, 'answer')}")
+    typer.echo(f"labels: {imported.labels} new, {imported.unchanged} already known, on {counted(imported.answers, 'answer')}")
     if imported.unread_columns:
         typer.echo(f"note: ignored columns without a criterion: {', '.join(imported.unread_columns)}", err=True)
     if not imported.rejected:

@@ -1,13 +1,11 @@
 """Stored scores: export of runs; `rescore` of the benchmark, the monitor and the gate."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from itertools import count
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from areopage.app import find_config, open_ledger
 from areopage.bench import (
@@ -49,7 +47,7 @@ from areopage.ledger import EvaluationFilter, Judgment, Ledger
 from areopage.locales import LANGUAGES
 from areopage.report import Printer, Table, columns, print_report, report_locale, rows
 from areopage.scoring import Profile, Weights
-from areopage.suites import WeightsSection
+from areopage.suites import WeightsSection, checked_section
 from areopage.yaml_document import read_yaml
 
 IdOption = Annotated[list[str] | None, typer.Option("--id", metavar="ID", help="Use only this answer (repeatable).")]
@@ -236,21 +234,14 @@ def write_readings(ledger: Ledger, readings: Sequence[Judgment]) -> None:
     tell(f"judgments written: {len(readings):,}; evaluations changed: {done.written:,}")
 
 
+class _Levels(WeightsSection, extra="forbid"):
+    """The three levels of weights, in a file of their own."""
+
+
 def _read_weights(path: Path) -> Weights:
     document = read_yaml(path)
-    nested = isinstance(document.data.get("weights"), dict)
-    data = document.data["weights"] if nested else document.data
-    if not set(data) & set(WeightsSection.model_fields):
-        raise ConfigError(f"must hold {', '.join(WeightsSection.model_fields)}, or a section `weights` with them", path=path)
-    for key in data:
-        if key not in WeightsSection.model_fields:
-            near = get_close_matches(str(key), list(WeightsSection.model_fields), n=1)
-            hint = f"did you mean {near[0]}?" if near else f"use {', '.join(WeightsSection.model_fields)}"
-            raise document.error(f"there is no such level: {hint}", *(["weights"] if nested else []), str(key))
-    try:
-        section = WeightsSection.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        keys = [*(["weights"] if nested else []), *(str(part) for part in first["loc"])]
-        raise document.error(first["msg"][:1].lower() + first["msg"][1:], *keys) from None
-    return Weights(categories=section.categories, subcategories=section.subcategories, criteria=section.criteria)
+    keys = ["weights"] if isinstance(document.data.get("weights"), dict) else []
+    data = document.data["weights"] if keys else document.data
+    if not set(data) & set(_Levels.model_fields):
+        raise ConfigError(f"must hold {', '.join(_Levels.model_fields)}, or a section `weights` with them", path=path)
+    return checked_section(document, _Levels, data, *keys).weights()

@@ -18,11 +18,7 @@ from areopage.ledger import Ledger, last_days
 from areopage.monitor import Intake, MonitorWorker, submissions_of
 from areopage.report import Line, QualityFigures, period_figures, quality_report, write_report
 from areopage.suites import load_suite
-from areopage.trust import (
-    ExamWishes,
-    prepare_exam,
-    run_exam,
-)
+from areopage.trust import ExamWishes, prepare_exam, run_exam
 
 RUNS, COMPARISON, QUALITY = "runs", "comparison", "quality-report.html"
 PATIENCE = 60.0

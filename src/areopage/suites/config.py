@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from areopage.cases import MAX_TURNS, ChildPlan
 from areopage.errors import ModelError
 from areopage.models import BATCH_FACTOR, JUDGES, MODELS, ModelReference, Price
-from areopage.scoring import Marks
+from areopage.scoring import Marks, Weights
 from areopage.yaml_document import KeyPath, YamlDocument
 
 Share = Annotated[float, Field(ge=0)]
@@ -206,6 +206,10 @@ class WeightsSection(SuiteSection):
     categories: dict[str, Share] = {}
     subcategories: dict[str, dict[str, Share]] = {}
     criteria: dict[str, dict[str, Share]] = {}
+
+    def weights(self) -> Weights:
+        """The weights."""
+        return Weights(**self.model_dump())
 
 
 class TargetSection(ModelSection):

@@ -52,10 +52,13 @@ class Suite(Struct, frozen=True, kw_only=True):
         return Scale(min=scale.min, max=scale.max, higher_is_better=scale.higher_is_better)
 
     @property
+    def _scale_text(self) -> str:
+        return f"the scale of the suite goes from {self.scale.min:g} to {self.scale.max:g}"
+
+    @property
     def weights(self) -> Weights:
         """The weights of the three levels."""
-        section = self.config.weights
-        return Weights(categories=section.categories, subcategories=section.subcategories, criteria=section.criteria)
+        return self.config.weights.weights()
 
     def failure_rules(self) -> FailureRules:
         """The rules of failures.
@@ -78,8 +81,7 @@ class Suite(Struct, frozen=True, kw_only=True):
             if name and name not in names:
                 faults.append(self.document.error(f"the suite has no criterion {name!r}", *place))
             elif limit is not None and not scale.contains(limit):
-                message = f"the scale of the suite goes from {scale.min:g} to {scale.max:g}"
-                faults.append(self.document.error(message, *place))
+                faults.append(self.document.error(self._scale_text, *place))
         return faults
 
     def release_floors(self) -> ReleaseFloors | None:
@@ -125,8 +127,7 @@ class Suite(Struct, frozen=True, kw_only=True):
                     faults.append(self.document.error(message, "release", key, name))
         for name, score in section.min_score.items():
             if not scale.contains(score):
-                message = f"the scale of the suite goes from {scale.min:g} to {scale.max:g}"
-                faults.append(self.document.error(message, "release", "min_score", name))
+                faults.append(self.document.error(self._scale_text, "release", "min_score", name))
         return faults
 
     def severity_faults(self) -> list[ConfigError]:
@@ -135,8 +136,7 @@ class Suite(Struct, frozen=True, kw_only=True):
         names = [*release.max_failures, *(name for name in release.min_score if name != ReleaseFloors.FINAL)]
         for entry in self.registry.entries.values():
             if entry.critical_limit is not None and not self.scale.contains(entry.critical_limit):
-                message = f"the scale of the suite goes from {self.scale.min:g} to {self.scale.max:g}"
-                faults.append(document.error(message, "criteria", entry.id, "critical_limit"))
+                faults.append(document.error(self._scale_text, "criteria", entry.id, "critical_limit"))
             floor = next((name for name in names if ReleaseFloors.counts(entry, name)), "")
             grave = entry.severity if entry.severity in GRAVE else ""
             if entry.applies_to and (grave or floor):

@@ -8,11 +8,7 @@ import typer
 from msgspec import structs
 
 from areopage.bench import RunOptions
-from areopage.cli.options import (
-    CalibrationOption,
-    PlacesOptions,
-    tell,
-)
+from areopage.cli.options import CalibrationOption, PlacesOptions, tell
 from areopage.cli.run_options import (
     AllowVariableOption,
     BudgetOption,
@@ -143,7 +139,7 @@ def batches(
             from areopage.cli.asking import ask_to_send
             from areopage.jury import reached_by
 
-            spec = spec_of(stored)
+            spec = RunSpec.of(stored)
             settings = reached_by(spec.settings, configured(places).shared, places.allowed_variables)
             spec = agreed(structs.replace(spec, settings=settings), None if yes else ask_to_send)
             asyncio.run(cancel_batches(opened, stored.id, spec.settings.with_environment()))

@@ -9,10 +9,7 @@ from areopage.errors import UserError, counted, name_list
 from areopage.ledger import Ledger, exam_words, standings
 from areopage.scoring import Lack, ReleaseJudge
 from areopage.suites import BUNDLED, Suite, gold_criteria
-from areopage.trust import (
-    ExamWishes,
-    prepare_exam,
-)
+from areopage.trust import ExamWishes, prepare_exam
 
 _EXAMINED: Mapping[Lack, str] = {
     "not_qualified": "failed the exam",

@@ -31,13 +31,7 @@ from areopage.bench import (
 )
 from areopage.cases import CSV_ENCODING, table_writer
 from areopage.cli.bench.places import opened_ledger
-from areopage.cli.options import (
-    Places,
-    PlacesOptions,
-    actor,
-    answers_text,
-    one_of,
-)
+from areopage.cli.options import Places, PlacesOptions, actor, answers_text, one_of
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import SAMPLE, Ledger, Run

@@ -151,7 +151,7 @@ def resume(
         if fleet and stored.finished_at is None:
             from areopage.bench import load_run_cases
 
-            spec, cases = spec_of(stored), load_run_cases(opened, stored.id)
+            spec, cases = RunSpec.of(stored), load_run_cases(opened, stored.id)
             if budget is not None:
                 budget_of(budget, [spec], opened, [stored])  # one that cannot be kept is refused
             print_plan([(spec, cases)], budget=budget)

@@ -120,7 +120,7 @@ def _forms_of(named: str | None, output: str | None) -> list[ReportForm]:
         if output in (None, STDOUT):
             return ["md"]
         return ["html"] if _is_folder(output or "") else [form_of_file(output or "")]
-    forms: list[Form] = []
+    forms: list[ReportForm] = []
     for part in named.split(","):
         form_named = next((form for form in FORMS if form == part.strip()), None)
         if form_named is None:
