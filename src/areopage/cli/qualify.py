@@ -11,7 +11,7 @@ from areopage.cli.asking import ask_to_send, asking_display, confirm, resumed_by
 from areopage.cli.bench.places import configured, opened_ledger
 from areopage.cli.canary import canary_rounds
 from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
-from areopage.cli.options import PlacesOptions, one_of, tell
+from areopage.cli.options import PlacesOptions, made_by, one_of, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UnknownRun, UserError, counted
 from areopage.ledger import Ledger, Qualification
@@ -31,8 +31,7 @@ PlanOption = Annotated[bool, typer.Option("--plan", help="Show what the exam wou
 FormOption = Annotated[str, typer.Option("--format", metavar="text|json", help="Output format.")]
 
 
-def qualify(
-    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A bundled suite, or a folder with config.yml and gold.jsonl.")],
+def _exam_wishes(
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,33 +58,11 @@ def qualify(
             "--joint", help="Ask a model about all criteria of a scope in one call, as runs and monitors with joint judging do."
         ),
     ] = False,
-    canary: Annotated[
-        bool,
-        typer.Option(
-            "--canary", help="Ask about a few rows of the exam again, and tell whether the judge's scores moved since (exit 1)."
-        ),
-    ] = False,
-    plan: PlanOption = False,
     concurrency: ConcurrencyOption = None,
     timeout: TimeoutOption = None,
     allow_variable: AllowVariableOption = None,
-    form: FormOption = "text",
-    *,
-    places: PlacesOptions,
-    yes: YesOption = False,
-) -> None:
-    """Examine judges on a suite's gold set, and store which are qualified on which criteria.
-
-    The same command resumes an interrupted exam or round: the ledger keeps every call.
-    """
-    one_of("--format", form, FORMATS)
-    if suite == GATE_SUITE:
-        raise UserError("the judge of the gate is that of rag.grey_band in areopage.yml: examine it with areopage gate qualify")
-    if canary and (criteria is not None or floors or lang or passes is not None or limit):
-        raise UserError(
-            "--canary asks the rows of exam.canary of the suite: leave out --criteria, --floors, --lang, --passes and --limit"
-        )
-    wishes = ExamWishes(
+) -> ExamWishes:
+    return ExamWishes(
         judges=tuple(judge or ()),
         languages=tuple(lang or ()),
         criteria=criteria,
@@ -97,6 +74,35 @@ def qualify(
         timeout=timeout,
         allowed_variables=tuple(allow_variable or ()),
     )
+
+
+def qualify(
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A bundled suite, or a folder with config.yml and gold.jsonl.")],
+    *,
+    wishes: Annotated[ExamWishes, made_by(_exam_wishes)],
+    canary: Annotated[
+        bool,
+        typer.Option(
+            "--canary", help="Ask about a few rows of the exam again, and tell whether the judge's scores moved since (exit 1)."
+        ),
+    ] = False,
+    plan: PlanOption = False,
+    form: FormOption = "text",
+    places: PlacesOptions,
+    yes: YesOption = False,
+) -> None:
+    """Examine judges on a suite's gold set, and store which are qualified on which criteria.
+
+    The same command resumes an interrupted exam or round: the ledger keeps every call.
+    """
+    one_of("--format", form, FORMATS)
+    if suite == GATE_SUITE:
+        raise UserError("the judge of the gate is that of rag.grey_band in areopage.yml: examine it with areopage gate qualify")
+    asks_own_rows = wishes.criteria is not None or wishes.floors or wishes.languages or wishes.passes is not None or wishes.limit
+    if canary and asks_own_rows:
+        raise UserError(
+            "--canary asks the rows of exam.canary of the suite: leave out --criteria, --floors, --lang, --passes and --limit"
+        )
     with suppress(UnknownRun), opened_ledger(places):
         pass  # a ledger that cannot be used is refused before a model is asked
     loaded = load_suite(suite).with_shared(configured(places).shared)

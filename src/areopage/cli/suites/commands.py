@@ -13,6 +13,7 @@ from areopage.bench import dry_run
 from areopage.cases import Case, Turn
 from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import one_of
+from areopage.cli.run_options import SuiteOption
 from areopage.criteria import judge_prompt, load_criteria
 from areopage.errors import UserError, counted, name_list
 from areopage.models import Contact, shown_address
@@ -181,7 +182,6 @@ def _unselected(suite: Suite, outside: Sequence[str]) -> str:
     return f"{which} not in the default selection {selection}, and judged only where named (--criteria)"
 
 
-SuiteOption = Annotated[str, typer.Option("--suite", metavar="NAME|DIR", help="A bundled suite, or a folder with a config.yml.")]
 LangOption = Annotated[str | None, typer.Option("--lang", metavar="en|fr", help="Language; default: the suite's own.")]
 
 
