@@ -3,7 +3,8 @@
 A `UserError` is one line on the console, exit code 2. A `CallError` is one call to a model; the jury turns it into an outcome.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -151,6 +152,15 @@ class CallRejected(CallError):
 
 class PromptTooLong(CallRejected):
     """A prompt does not fit into the model's context window, and was not sent or was rejected whole."""
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an error of the system into one that names the file that is written."""
+    try:
+        yield
+    except OSError as fault:
+        raise StorageError(f"{path} cannot be written: {fault.strerror or fault}") from fault
 
 
 def counted(number: int, singular: str, many: str = "") -> str:

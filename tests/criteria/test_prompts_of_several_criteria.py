@@ -94,7 +94,7 @@ def test_short_names_tell_all_criteria_apart_and_are_no_key_of_the_remarks(
 
 def test_the_schema_has_the_order_of_the_output_format_and_each_criterions_bounds() -> None:
     fine = criterion("fine", scale=Scale(0, 1.5))
-    schema = answer_schema([EXACT, fine])
+    schema = answer_schema((EXACT, fine))
     assert list(schema["properties"]) == schema["required"] == ["exact", "fine", *REMARKS]
     exact = schema["properties"]["exact"]
     assert list(exact["properties"]) == exact["required"] == ["explanation", "score", "evidence_extracts"]

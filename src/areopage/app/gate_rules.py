@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, create_model
 
 from areopage.cases import LooseDocuments
 from areopage.checking import decide
-from areopage.errors import ConfigError, StorageError
+from areopage.errors import ConfigError, writing
 from areopage.gate import FITTED_RESPONSES, Decision, Gate, GateConfig, GroundingModel, model_of
 from areopage.report import replacing
 from areopage.suites import BUNDLED, ConfigSection, checked_section
@@ -226,9 +226,7 @@ def _free_name(folder: Path, weights: bytes) -> str:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise StorageError(f"{path} cannot be written: {fault.strerror}") from fault
     with replacing(path) as place:
         place.write_bytes(content)

@@ -76,15 +76,8 @@ class Verification(Struct, frozen=True, kw_only=True):
         return not self.scores.unreadable and not self.unread
 
 
-class RereadCheck(Struct, frozen=True, kw_only=True):
-    """What a comparison of judgments with their raw texts found; `left` could not be compared."""
-
-    faults: int
-    left: int
-
-
-def check_rereadings(ledger: Ledger, numbers: Sequence[int], tell: Callable[[str], None]) -> RereadCheck:
-    """Read the raw texts of judgments, by their numbers, once more, and tell whose verdicts differ; nothing is written."""
+def check_rereadings(ledger: Ledger, numbers: Sequence[int], tell: Callable[[str], None]) -> tuple[int, int]:
+    """How many of some judgments have other verdicts than their raw texts, each of which is told; how many cannot be compared."""
     panels, faults, left = _Panels(ledger), 0, 0
     for part in chunks(numbers):
         judgments = ledger.judgments_numbered(part)
@@ -98,7 +91,7 @@ def check_rereadings(ledger: Ledger, numbers: Sequence[int], tell: Callable[[str
             elif not _is_as_read(judgment, panel, cases.get(judgment.key)):
                 faults += 1
                 tell(f"judgments {number}: altered (its scores are not those of its raw text)")
-    return RereadCheck(faults=faults, left=left)
+    return faults, left
 
 
 class _Panels:
@@ -150,8 +143,7 @@ def verify_ledger(
         StorageError: the ledger cannot be read.
     """
     chains = ledger.chains.check(kept, lambda fault: tell(str(fault)))
-    read = check_rereadings(ledger, chains.reread, tell)
-    unread = read.left + chains.reread_and_erased
+    misread, unread = check_rereadings(ledger, chains.reread, tell)
     differences = None if results is None else figure_differences(ledger, results)
     figures = None if differences is None else 0
     for figures, difference in enumerate(differences or (), 1):
@@ -160,8 +152,8 @@ def verify_ledger(
     return Verification(
         chains=chains,
         scores=check_ledger(ledger, progress, differs),
-        misread=read.faults,
-        unread=unread,
+        misread=misread,
+        unread=unread + chains.reread_and_erased,
         figures=figures,
     )
 

@@ -19,7 +19,7 @@ from areopage.cases.records import MATURITIES, Case, Child, Dataset, RejectedRow
 from areopage.cases.rows import BadRow, Row, clip
 from areopage.cases.sources import DatasetSource, source_of
 from areopage.cases.text_files import table_writer
-from areopage.errors import DatasetError, StorageError, name_list
+from areopage.errors import DatasetError, name_list, writing
 
 _DOTTED = re.compile(r"([^\W\d][\w-]*)\.([^\W\d][\w-]*)(?:\.([^\W\d][\w-]*))?")
 MAX_CASES = 100_000
@@ -307,14 +307,11 @@ def load_dataset(
 
 def write_rejected(rejected: Sequence[RejectedRow], path: Path) -> None:
     """Write the rejected rows as CSV (UTF-8 with a mark that spreadsheets look for), replacing the file."""
-    try:
-        with path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
-            write = table_writer(stream)
-            write(("file", "row", "reason", "content"))
-            for row in rejected:
-                write((row.file, row.row, row.reason, row.content))
-    except OSError as fault:
-        raise StorageError(f"{path}: the rejected rows cannot be written: {fault.strerror or fault}") from fault
+    with writing(path), path.open("w", encoding="utf-8-sig", errors="backslashreplace", newline="") as stream:
+        write = table_writer(stream)
+        write(("file", "row", "reason", "content"))
+        for row in rejected:
+            write((row.file, row.row, row.reason, row.content))
 
 
 def _renamed(row: Row | BadRow, columns: Mapping[str, str], path: Path) -> Row | BadRow:

@@ -1,8 +1,9 @@
 """`areopage audit`: which harmless changes move the scores of a judge, and what attacks do to them."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from msgspec import structs
@@ -25,12 +26,12 @@ from areopage.trust import (
     AuditWishes,
     JudgeAudit,
     PreparedAudit,
-    Probe,
     agreed,
     prepare_audit,
 )
 
 EACH = "each"
+T = TypeVar("T", bound=str)
 
 
 def audit(
@@ -59,13 +60,14 @@ def audit(
     """Audit a judge: do harmless changes or attacks move its scores? Results are kept, so an audit can be resumed."""
     if limit == 0 or limit < -1:
         raise UserError(f"--limit {limit}: give a number from 1 on, or -1 for all answers")
+    omitted = _chosen("--without", without, (*ASKED_WITHOUT, EACH))
     wishes = AuditWishes(
         judge=judge,
-        probes=_probes(probe),
+        probes=_chosen("--probe", probe, PROBES) or PROBES,
         language=lang,
         limit=None if limit == -1 else limit,
         attacks=attacks,
-        without=_without(without),
+        without=tuple(ASKED_WITHOUT) if EACH in omitted else omitted,
         concurrency=concurrency,
         timeout=timeout,
         allowed_variables=tuple(allow_variable or ()),
@@ -87,18 +89,12 @@ def audit(
     tell(f"written to {folder}: audit.en.html, audit.fr.html, audit.json")
 
 
-def _probes(named: list[str] | None) -> tuple[Probe, ...]:
-    wanted = [name.strip() for text in named or () for name in text.split(",") if name.strip()]
-    if unknown := [name for name in wanted if name not in PROBES]:
-        raise UserError(f"--probe {unknown[0]!r}: use {', '.join(PROBES)}")
-    return tuple(probe for probe in PROBES if not wanted or probe in wanted)
-
-
-def _without(named: list[str] | None) -> tuple[str, ...]:
+def _chosen(option: str, named: list[str] | None, allowed: Sequence[T]) -> tuple[T, ...]:
+    """The allowed names among those of an option, which may be repeated and hold several with commas."""
     wanted = {name.strip() for text in named or () for name in text.split(",") if name.strip()}
-    if unknown := sorted(wanted - {*ASKED_WITHOUT, EACH}):
-        raise UserError(f"--without {unknown[0]!r}: use {', '.join(ASKED_WITHOUT)} or {EACH}")
-    return tuple(name for name in ASKED_WITHOUT if name in wanted or EACH in wanted)
+    if unknown := sorted(wanted.difference(map(str, allowed))):
+        raise UserError(f"{option} {unknown[0]!r}: use {', '.join(map(str, allowed))}")
+    return tuple(name for name in allowed if name in wanted)
 
 
 async def _carried_out(examined: JudgeAudit, prepared: PreparedAudit, *, only_plan: bool, yes: bool) -> AuditResult | None:

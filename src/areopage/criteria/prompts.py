@@ -313,13 +313,9 @@ def case_nonce(case: Case, secret: bytes, scope: Scope = "response") -> str:
     return nonce_of(_shown(case, scope), secret)
 
 
-def answer_schema(criteria: Sequence[Criterion]) -> Mapping[str, Any]:
-    """The JSON schema of an answer; its properties have the order of the output format."""
-    return _schema(tuple(criteria))
-
-
 @lru_cache(maxsize=256)
-def _schema(criteria: tuple[Criterion, ...]) -> Mapping[str, Any]:
+def answer_schema(criteria: tuple[Criterion, ...]) -> Mapping[str, Any]:
+    """The JSON schema of an answer; its properties have the order of the output format."""
     if len(criteria) == 1:
         # The order is that in which the criterion's output format names the keys. A name counts where it stands in quotes, as a
         # key; only one that never does counts as a word. Whether the criterion applies is said right before the score.

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.errors import StorageError
+from areopage.errors import StorageError, writing
 from areopage.suites import BUNDLED, CONFIG_FILE, copy_suite, load_suite, read_gold
 from areopage.yaml_document import read_yaml
 
@@ -182,8 +182,6 @@ def _write_lines(path: Path, lines: Iterator[Line]) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    except OSError as fault:
-        raise StorageError(f"{path} cannot be written: {fault.strerror or fault}") from fault

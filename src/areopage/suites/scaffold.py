@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 
 from areopage.criteria import CRITERION_ID, Scale
-from areopage.errors import ConfigError, CriteriaError, StorageError, UserError
+from areopage.errors import ConfigError, CriteriaError, StorageError, UserError, writing
 from areopage.locales import LANGUAGES
 from areopage.suites.config import SuiteConfig
 from areopage.suites.loader import BUNDLED, CONFIG_FILE, Suite, bundled_names, find_suite
@@ -48,10 +48,8 @@ def set_release(folder: Path, key: str, value: str) -> None:
     )
     if written == text and not match:
         raise ConfigError(f"sets no floors of a release: write `release: {{{key}: {value}}}` with floors", path=path)
-    try:
+    with writing(path):
         path.write_text(written, encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 @contextmanager
@@ -59,14 +57,12 @@ def new_folder(folder: Path) -> Iterator[Path]:
     """The place of a folder in the making; it gets its name at the end, and nothing is left behind where it fails."""
     if folder.exists():
         raise ConfigError("already exists: choose a new folder", path=folder)
-    try:
+    with writing(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".areopage-") as scratch:
             made = Path(scratch) / folder.name
             yield made
             made.replace(folder)
-    except OSError as error:
-        raise StorageError(f"{folder} cannot be written: {error.strerror or error}") from None
 
 
 def blank_suite(folder: Path, criteria: Sequence[str], languages: Sequence[str]) -> list[Path]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from areopage.cli.progress.lines import RunLines
-from areopage.errors import StorageError, counted, name_list
+from areopage.errors import StorageError, counted, name_list, writing
 from areopage.ledger import Answer, Judgment
 from areopage.scoring import Given, NotApplicable, Scored
 
@@ -21,11 +21,9 @@ class RunLog(RunLines):
         self.path = path
         self.least = self.LEVELS.index(level)
         self._phases: set[str] = set()
-        try:
+        with writing(path):
             # Unbuffered: a line that a full disk refused must not be retried, and fail again, when the file is closed.
             self.stream = path.open("ab", buffering=0)
-        except OSError as error:
-            raise StorageError(f"{path} cannot be written: {error.strerror}") from None
 
     def __enter__(self) -> "RunLog":
         return self
@@ -43,10 +41,8 @@ class RunLog(RunLines):
         if self.LEVELS.index(level) < self.least:
             return
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
-        try:
+        with writing(self.path):
             self.stream.write(f"{moment} {level} {' '.join(message.split())}\n".encode(errors="backslashreplace"))
-        except OSError as error:
-            raise StorageError(f"{self.path} cannot be written: {error.strerror}") from None
 
     def phase(self, name: str, total: int, kept: int) -> None:
         """Log the beginning of a phase, and with all details each change of its numbers."""
