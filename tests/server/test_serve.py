@@ -234,7 +234,7 @@ def test_what_a_server_and_its_worker_write_is_for_their_owner_alone(serve: Call
 
 
 def test_mistakes_about_keys_are_one_line(command: Command, tmp_path: Path) -> None:
-    assert "use ingest, ask, read, write or admin" in command("keys", "create", "Ada", "--role", "root").refused()
+    assert "use one of ingest, ask, read, write, admin" in command("keys", "create", "Ada", "--role", "root").refused()
     assert "NAME" in command("keys", "create", " ", "--role", "read").refused()
     assert "NAME" in command("keys", "create", "a\nb", "--role", "read").refused()
     assert "there is no ledger" in command("keys", "list").refused()

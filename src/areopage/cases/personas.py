@@ -52,8 +52,7 @@ def load_personas(path: Path, language: str) -> dict[str, Persona]:
     Raises:
         ConfigError: a file cannot be read or is not JSON (with its line), or a key is missing or wrong (with the key).
     """
-    chosen, personas = _read_personas(path, language)
-    faults = _faults_of(personas, chosen)
+    chosen, personas, faults = _read_personas(path, language)
     if faults:
         more = f" (+{len(faults) - 1} more: areopage suites validate)" if len(faults) > 1 else ""
         raise ConfigError(f"{faults[0].message}{more}", path=chosen, key=faults[0].key)
@@ -62,11 +61,10 @@ def load_personas(path: Path, language: str) -> dict[str, Persona]:
 
 def persona_faults(path: Path, language: str) -> list[ConfigError]:
     """Everything for which `load_personas` refuses the personas that it would read."""
-    chosen, personas = _read_personas(path, language)
-    return _faults_of(personas, chosen)
+    return _read_personas(path, language)[2]
 
 
-def _read_personas(path: Path, language: str) -> tuple[Path, dict[str, Any]]:
+def _read_personas(path: Path, language: str) -> tuple[Path, dict[str, Any], list[ConfigError]]:
     from areopage.yaml_document import leads_out  # with a parser that help does without
 
     if not _LANGUAGE.fullmatch(language):
@@ -91,11 +89,7 @@ def _read_personas(path: Path, language: str) -> tuple[Path, dict[str, Any]]:
         raise ConfigError("write an object with one persona per maturity", path=chosen)
     if not personas:
         raise ConfigError("no persona is defined", path=chosen)
-    return chosen, personas
-
-
-def _faults_of(personas: dict[str, Any], path: Path) -> list[ConfigError]:
-    return [fault for name, value in personas.items() for fault in _object_faults(value, Persona, name, path)]
+    return chosen, personas, [fault for name, value in personas.items() for fault in _object_faults(value, Persona, name, chosen)]
 
 
 def _object_faults(value: Any, record: type[Struct], key: str, path: Path) -> Iterator[ConfigError]:

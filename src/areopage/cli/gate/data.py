@@ -130,7 +130,7 @@ def export(
             filter,
             policy,
             storage.max_chars,
-            wanted="all" if labelled_only and chosen == "bad" else chosen or "bad",
+            wanted="all" if labelled_only and chosen == "bad" else chosen,
             labelled_only=labelled_only,
         )
         rows = (msgspec.json.encode(row) + b"\n" for row in exported)
