@@ -1,7 +1,7 @@
 """The schema of a suite's `config.yml`: V1.1's keys, extended, never renamed."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self
@@ -500,24 +500,24 @@ def _idle_below(data: dict[str, Any], section: type[BaseModel], above: KeyPath) 
             near = get_close_matches(str(key), list(section.model_fields), n=1)
             yield keys, f"{_UNKNOWN}{f': did you mean {near[0]!r}?' if near else ''}"
         else:
-            for below, part in _parts(field.annotation, keys, value):
-                yield from _idle_below(part, below[0], below[1])
+            yield from _idle_in(value, field.annotation, keys)
 
 
-def _parts(annotation: Any, keys: KeyPath, value: Any) -> Iterator[tuple[tuple[type[BaseModel], KeyPath], dict[str, Any]]]:
-    """The sections below a value: the value itself, those of its mapping, or those of its list."""
+def _idle_in(value: Any, annotation: Any, keys: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    """The idle keys of a value that is a section, or a mapping or list of sections."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        if isinstance(value, dict):
-            yield (annotation, keys), value
+        yield from _idle_below(value, annotation, keys) if isinstance(value, dict) else ()
         return
-    arguments = [part for part in getattr(annotation, "__args__", ()) if isinstance(part, type) and issubclass(part, BaseModel)]
-    if not arguments:
+    arguments = (part for part in getattr(annotation, "__args__", ()) if isinstance(part, type) and issubclass(part, BaseModel))
+    section, kind = next(arguments, None), getattr(annotation, "__origin__", None)
+    if section is None:
         return
-    if getattr(annotation, "__origin__", None) is dict and isinstance(value, dict):
-        for name, part in value.items():
-            yield from _parts(arguments[0], (*keys, str(name)), part)
-    elif getattr(annotation, "__origin__", None) is list and isinstance(value, list):
-        for position, part in enumerate(value):
-            yield from _parts(arguments[0], (*keys, str(position)), part)
+    parts: Iterable[tuple[object, Any]] = ()
+    if kind is dict and isinstance(value, dict):
+        parts = value.items()
+    elif kind is list and isinstance(value, list):
+        parts = enumerate(value)
     else:
-        yield from _parts(arguments[0], keys, value)
+        yield from _idle_in(value, section, keys)
+    for name, part in parts:
+        yield from _idle_in(part, section, (*keys, str(name)))
