@@ -1,6 +1,6 @@
 """What a judge is told of the reader: the suite's persona of the case's age."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -49,14 +49,11 @@ def reader_profile(persona: Persona | None, words: ReaderWords) -> str:
     if not facts:
         return ""
     age = f"{facts['age']} ({words.minor if facts['is_minor'] else words.adult})"
-    lines = [
-        f"{words.age} {age}",
-        *_line(words.reading_level, facts["reading_level"]),
-        *_line(words.tone, facts["tone"]),
-        *_line(words.safety, facts["safety"]),
-        *_line(words.never, facts["never"]),
-        *_line(words.exceptions, facts["exceptions"]),
-    ]
+    lines = [f"{words.age} {age}"]
+    for name in ("reading_level", "tone", "safety", "never", "exceptions"):
+        texts = [facts[name]] if isinstance(facts[name], str) else facts[name]
+        if listed := ", ".join(text.replace("_", " ") for text in texts if text):
+            lines.append(f"{getattr(words, name)} {listed}")
     return defused("\n".join([words.title, *(f"- {' '.join(line.split())}" for line in lines)]))
 
 
@@ -73,9 +70,3 @@ def _facts(persona: Persona | None) -> Mapping[str, Any]:
         "never": config.auto_block_risks,
         "exceptions": config.educational_exceptions,
     }
-
-
-def _line(words: str, value: str | Sequence[str]) -> list[str]:
-    texts = [value] if isinstance(value, str) else value
-    listed = ", ".join(text.replace("_", " ") for text in texts if text)
-    return [f"{words} {listed}"] if listed else []

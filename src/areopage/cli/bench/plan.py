@@ -76,7 +76,6 @@ def plan(
 
 def _plan_run(suite: str, options: NewRun, places: Places, *, budget: float | None, verbose: bool) -> None:
     """Show the plan of a run, or of one run for each target; models are checked where their servers answer, and none is asked."""
-
     loaded = load_suite(suite).with_shared(configured(places).shared)
     wanted = options.targets or (None,)
     prepared: list[PreparedRun] = []
@@ -110,7 +109,6 @@ def _plan_precision(
     spread: float | None,
     mean: float | None,
 ) -> None:
-
     if (like is None) == (spread is None):
         raise UserError(
             "give --like RUN, or --spread POINTS with a suite: the spread of scores decides how many cases are needed"
