@@ -8,7 +8,7 @@ import typer
 
 from areopage.app import AppConfig, find_config, open_ledger
 from areopage.cases import CSV_ENCODING
-from areopage.cli.options import ConfigOption, actor, one_of
+from areopage.cli.options import ConfigOption, actor, one_of, tell
 from areopage.errors import UserError
 from areopage.locales import LANGUAGES
 from areopage.report import agreement_csv, agreement_json, agreement_text, replacing, report_locale
@@ -66,7 +66,7 @@ def agreement(
         return
     with replacing(out) as place:
         place.write_text(text, encoding=CSV_ENCODING if form == "csv" else "utf-8", newline="")
-    typer.echo(f"written: {out}", err=True)
+    tell(f"written: {out}")
 
 
 def _measured(

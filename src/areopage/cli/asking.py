@@ -26,7 +26,7 @@ def ask_to_send(asked: Sequence[Contact]) -> bool:
     if not sys.stdin.isatty():
         return False
     for contact in asked:
-        typer.echo(f"the suite sends the value of {name_list(contact.variables)} to {contact.address}", err=True)
+        tell(f"the suite sends the value of {name_list(contact.variables)} to {contact.address}")
     if not typer.confirm("Send it?", default=False, err=True):
         raise typer.Exit(INTERRUPTED)
     return True

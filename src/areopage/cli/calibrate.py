@@ -9,7 +9,7 @@ import typer
 from areopage.app import find_config, open_ledger
 from areopage.bench import RunView, answers_by_kind, fit_run, judged_run, planned_labels, queue_answers, view_run
 from areopage.cli.bench.places import opened_ledger
-from areopage.cli.options import ConfigOption, PlacesOptions, actor, answers_text, last_day
+from areopage.cli.options import ConfigOption, PlacesOptions, actor, last_day
 from areopage.cli.run_options import RunArgument
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger import TEACHING, ReviewItem, Scope, last_days
@@ -92,7 +92,7 @@ def _print_plan(view: RunView, planned: list[CriterionPlan], enough: bool) -> No
     if any(criterion.is_assumed for criterion in planned):
         printer.say("* assumed, as fewer than 10 random answers are labelled: plan again after the first labels")
     needed = max(criterion.plan.labels for criterion in planned)
-    text = "enough answers drawn at random are labelled" if enough else f"label {answers_text(needed)} drawn at random"
+    text = "enough answers drawn at random are labelled" if enough else f"label {counted(needed, 'answer')} drawn at random"
     printer.say(text, "bold")
 
 
@@ -183,20 +183,20 @@ def _print_calibration(calibration: Calibration) -> None:
     source = f"monitored {calibration.source}" if calibration.monitored else f"run {calibration.run_id}"
     printer.say(f"calibration {calibration.id} of {calibration.fitted:%Y-%m-%d %H:%M} UTC, {source}", "bold")
     raters = name_list(visible(rater) for rater in labels.raters)
-    printer.say(f"labels: {labels.labels} of {answers_text(labels.answers)} drawn at random, by {raters}")
+    printer.say(f"labels: {labels.labels} of {counted(labels.answers, 'answer')} drawn at random, by {raters}")
     if calibration.monitored:
         judged = max(fit.mean.judged for fit in calibration.criteria)
-        text = f"means are of the {answers_text(judged)} of the days with labels; each label is weighed by its day's traffic"
+        text = f"means are of the {counted(judged, 'answer')} of the days with labels; each label is weighed by its day's traffic"
         printer.say(text)
     if labels.answers < labels.drawn:
-        waiting = answers_text(labels.drawn - labels.answers)
+        waiting = counted(labels.drawn - labels.answers, "answer")
         text = f"drawn at random, and not labelled: {waiting}; if raters chose which ones, the figures are biased"
         printer.say(text)
     if labels.taught:
-        taught = f"also labelled, as they teach most: {answers_text(labels.taught)}; single scores learn from them, means do not"
-        printer.say(taught)
+        taught = f"also labelled, as they teach most: {counted(labels.taught, 'answer')}"
+        printer.say(f"{taught}; single scores learn from them, means do not")
     if labels.selected:
-        printer.say(f"not used: labels of {answers_text(labels.selected)} that were not drawn at random")
+        printer.say(f"not used: labels of {counted(labels.selected, 'answer')} that were not drawn at random")
     if labels.unblind:
         printer.say(f"not used: {counted(labels.unblind, 'label')} given after the judges' scores were seen")
     for judge in calibration.judges:
@@ -225,7 +225,7 @@ def _print_calibration(calibration: Calibration) -> None:
             printer.say(text)
     _print_weights(calibration, printer)
     for path, answers in calibration.left_out.items():
-        printer.say(f"not corrected: {path} ({answers_text(answers)} labelled at random, 10 are needed)")
+        printer.say(f"not corrected: {path} ({counted(answers, 'answer')} labelled at random, 10 are needed)")
 
 
 def _print_weights(calibration: Calibration, printer: Printer) -> None:

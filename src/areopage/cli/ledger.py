@@ -124,7 +124,7 @@ def export(
         opened.audit.note(actor(), "export", str(out), f"{chosen}, the whole ledger")
         counts = export_ledger(opened, out, chosen)
     tell_cut(sum(written.cut for written in counts.values()))
-    typer.echo(f"written to {out}: " + ", ".join(f"{written.rows:,} {name}" for name, written in counts.items()), err=True)
+    tell(f"written to {out}: " + ", ".join(f"{written.rows:,} {name}" for name, written in counts.items()))
 
 
 def show_audit(

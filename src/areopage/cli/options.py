@@ -249,11 +249,6 @@ def read_text_file(path: Path, max_bytes: int, wanted: str) -> str:
         raise UserError(f"{path}: not UTF-8 text: save it as UTF-8") from None
 
 
-def answers_text(count: int) -> str:
-    """A number of answers in words."""
-    return f"{count:,} answer{'' if count == 1 else 's'}"
-
-
 def duration(seconds: float) -> str:
     """A length of time, as exactly as people want it."""
     minutes, rest = divmod(round(seconds), 60)

@@ -10,7 +10,7 @@ import typer
 from areopage.app import AppConfig, fill_settings, find_config, open_ledger
 from areopage.cases import write_rejected
 from areopage.cli.exit_codes import INCONCLUSIVE
-from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file, tell_rejected
+from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file, tell, tell_rejected
 from areopage.errors import UserError, counted
 from areopage.jury import Panel
 from areopage.ledger import GROUNDING, HELD, Ledger, Trace
@@ -231,7 +231,7 @@ def import_file(
         imported = import_ratings(opened, rubric, file, rater, datetime.now(UTC))
     typer.echo(f"labels: {imported.labels} new, {imported.unchanged} already known, on {counted(imported.answers, 'answer')}")
     if imported.unread_columns:
-        typer.echo(f"note: ignored columns without a criterion: {', '.join(imported.unread_columns)}", err=True)
+        tell(f"note: ignored columns without a criterion: {', '.join(imported.unread_columns)}")
     if not imported.rejected:
         return
     if rejected is not None:

@@ -102,10 +102,10 @@ def rescore_run(
         else:
             write_criteria_file(view, folder)
         for warning in view.scores.warnings:
-            typer.echo(f"note: {warning}", err=True)
+            tell(f"note: {warning}")
         print_report(terminal_report(view, folder, places.options(opened)))
         more = "" if texts else "; --texts writes results.json, the report and the other files too"
-        typer.echo(f"written to {folder}{more}", err=True)
+        tell(f"written to {folder}{more}")
         if change.write:
             write_readings(opened, list(view.readings))
 

@@ -78,7 +78,7 @@ def create_key(
         ledger.audit.note(actor(), "key_create", record.id, ", ".join([record.name, record.role, *record.collections]))
     typer.echo(key)
     allowed = ", ".join([record.role, *(f"only {collection_name}" for collection_name in record.collections)])
-    typer.echo(f"key {record.id} of {record.name} ({allowed}): store it now, it will not be shown again", err=True)
+    tell(f"key {record.id} of {record.name} ({allowed}): store it now, it will not be shown again")
 
 
 def list_keys(config: ConfigOption = None) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from areopage.app import AppConfig, find_config, open_ledger
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, answers_text, duration, one_of, tell
-from areopage.errors import StorageError, UserError
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, duration, one_of, tell
+from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import Ledger
 from areopage.monitor import WorkerProgress
 from areopage.work import stop_signals
@@ -111,7 +111,7 @@ def _work(ledger: Ledger, config: AppConfig, benches: "RunWorker | None", run: s
         except StorageError as fault:
             tell(f"stopped: {fault}")
             return
-        tell(f"stopped: {answers_text(left)} left" + ("; the next start goes on with them" if left else ""))
+        tell(f"stopped: {counted(left, 'answer')} left" + ("; the next start goes on with them" if left else ""))
     elif run and benches is not None and benches.is_over:
         tell(f"run {run} has ended")
     else:

@@ -23,7 +23,7 @@ from areopage.bench import (
 from areopage.cli.bench.missing_exam import missing_exam_lines
 from areopage.cli.bench.places import configured, opened_ledger
 from areopage.cli.bench.run_plan import print_plan
-from areopage.cli.options import Places, PlacesOptions
+from areopage.cli.options import Places, PlacesOptions, tell
 from areopage.cli.run_options import BudgetOption, NewRun, NewRunOptions, SuiteOption, VerboseOption
 from areopage.errors import MissingKey, ServerDown, UnknownRun, UserError, counted
 from areopage.report import Printer, Row, Table, columns, report_locale
@@ -85,7 +85,7 @@ def _plan_run(suite: str, options: NewRun, places: Places, *, budget: float | No
             prepared.append(prepare_benchmark(loaded, of_target))
         except (ServerDown, MissingKey) as fault:
             reason = " ".join(str(fault).split())
-            typer.echo(f"note: planned without what servers tell of windows and slots: {reason}", err=True)
+            tell(f"note: planned without what servers tell of windows and slots: {reason}")
             prepared.append(prepare_run(loaded, of_target))
     with ExitStack() as stack:
         opened = None

@@ -31,7 +31,7 @@ from areopage.bench import (
 )
 from areopage.cases import CSV_ENCODING, table_writer
 from areopage.cli.bench.places import opened_ledger
-from areopage.cli.options import Places, PlacesOptions, actor, answers_text, one_of
+from areopage.cli.options import Places, PlacesOptions, actor, one_of
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import SAMPLE, Ledger, Run
@@ -82,7 +82,7 @@ def review(
             now = datetime.now(UTC)
             done = queue_answers(view, opened, kinds, sample, now, raters=raters, seed=seed)
             view = view_run(view.run, opened)
-            typer.echo(f"run {view.run.id}: {answers_text(done.found['random'])} can be labelled")
+            typer.echo(f"run {view.run.id}: {counted(done.found['random'], 'answer')} can be labelled")
             _print_kinds(view, done.drawn)
             typer.echo(f"new in the queue: {done.new}; in the queue before: {done.known}")
         if export is not None:
@@ -230,6 +230,6 @@ def _export(view: RunView, ledger: Ledger, file: Path) -> None:
             if (case := cases.get(item.answer_id)) is not None:
                 blank = [""] * (len(criteria) + 3)
                 write((item.answer_id, case.maturity, case.prompt_text, case.response or "", *blank))
-    typer.echo(f"written: {file} ({answers_text(len(items))})")
+    typer.echo(f"written: {file} ({counted(len(items), 'answer')})")
     ledger_option = ["--ledger", ledger.place]
     typer.echo(f"afterwards: {shlex.join(['areopage', 'review', 'import', str(file), '--run', view.run.id, *ledger_option])}")

@@ -92,7 +92,7 @@ def run_new(
             confirm([prepared.spec], yes=yes)
         run, is_new = begin_run(prepared, ledger, places.out, since)
         if not is_new:
-            typer.echo(f"resuming the unfinished run {run.id} (--new starts anew)", err=True)
+            tell(f"resuming the unfinished run {run.id} (--new starts anew)")
         if fleet:
             return follow_run(run, ledger, places, ask=(prepared.spec, prepared.cases, budget))
         _refuse_if_open(run, ledger, places)
@@ -115,7 +115,7 @@ def tell_of_older(run: Run | None, ledger: Ledger, places: Places) -> None:
     """Say that an unfinished run with the same options is there, which a new run does not go on with."""
     if run is not None:
         message = f"a new run begins; that of {run.created_at:%Y-%m-%d %H:%M} UTC is unfinished"
-        typer.echo(f"{message}, go on with it by: {places.command(ledger, 'resume', run.id)}", err=True)
+        tell(f"{message}, go on with it by: {places.command(ledger, 'resume', run.id)}")
 
 
 def try_run(suite: str, options: RunOptions, config: Path | None, *, yes: bool) -> "RunView":
@@ -198,22 +198,19 @@ def follow_run(
 
             spec, cases, budget = ask
             ledger.fleet.ask(run.id, planned_phases(spec, run_size(spec, cases)), datetime.now(UTC), budget)
-        typer.echo(f"run {run.id}: workers (`areopage worker`) carry it out; Ctrl-C leaves it going", err=True)
+        tell(f"run {run.id}: workers (`areopage worker`) carry it out; Ctrl-C leaves it going")
         view = _await_end(run, ledger)
     except KeyboardInterrupt:
         stop = places.command(ledger, "stop", run.id)
-        typer.echo(
-            f"\nthe run goes on. Follow it with: {follow}\nStop it with: {stop}\nGo on after a stop with: {hint} --fleet",
-            err=True,
-        )
+        tell(f"\nthe run goes on. Follow it with: {follow}\nStop it with: {stop}\nGo on after a stop with: {hint} --fleet")
         return INTERRUPTED
     except BudgetSpent as fault:
-        typer.echo(f"areopage: {fault}; everything is kept, go on with: {hint} --fleet --budget AMOUNT", err=True)
+        tell(f"areopage: {fault}; everything is kept, go on with: {hint} --fleet --budget AMOUNT")
         return BUDGET_SPENT
     except StorageError as fault:
         raise StorageError(f"{fault}; workers may go on with the run, follow it with: {follow}") from fault
     if view is None:
-        typer.echo(f"the run was stopped; what has arrived is kept. Go on with: {hint} --fleet", err=True)
+        tell(f"the run was stopped; what has arrived is kept. Go on with: {hint} --fleet")
         return INTERRUPTED
     folder = run_folder(run, places.out, named)
     with RunLog(folder / "run.log", view.spec.log_level) as log:
@@ -274,18 +271,18 @@ def _go_on(
             write_files(view, folder, log)
         except KeyboardInterrupt:
             log.write("WARNING", "stopped by the user or the system")
-            typer.echo(f"\nstopped; what has arrived is kept. Go on with: {hint}", err=True)
+            tell(f"\nstopped; what has arrived is kept. Go on with: {hint}")
             tell_of_open_batches(run.id, ledger, places)
             return INTERRUPTED
         except BudgetSpent as fault:
             log.write("WARNING", f"stopped: {fault}")
-            typer.echo(f"areopage: {fault}; everything is kept, go on with: {hint} --budget AMOUNT", err=True)
+            tell(f"areopage: {fault}; everything is kept, go on with: {hint} --budget AMOUNT")
             tell_of_open_batches(run.id, ledger, places)
             return BUDGET_SPENT
         except (ServerDown, StorageError) as fault:
             with suppress(StorageError):
                 log.write("ERROR", f"stopped: {type(fault).__name__}: {fault}")
-            typer.echo(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept, go on with: {hint}", err=True)
+            tell(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept, go on with: {hint}")
             tell_of_open_batches(run.id, ledger, places)
             return INCONCLUSIVE
         except UserError as fault:
@@ -304,7 +301,7 @@ def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
         message = (
             f"{counted(len(out), 'batch', 'batches')} of {calls} {go} on at the provider; the command above stores the results"
         )
-        typer.echo(f"{message}; cancel them with: {places.command(ledger, 'batches', run_id)} --cancel", err=True)
+        tell(f"{message}; cancel them with: {places.command(ledger, 'batches', run_id)} --cancel")
 
 
 def write_files(view: "RunView", folder: Path, log: RunLog) -> None:
@@ -327,7 +324,7 @@ def _shown(view: "RunView", folder: Path, hint: str, place: tuple[str, ...]) -> 
         return FAILED
     doubt = view.doubt
     if doubt and doubt != "release":
-        typer.echo(doubt_text(view, doubt, hint), err=True)
+        tell(doubt_text(view, doubt, hint))
     return INCONCLUSIVE if doubt else DONE
 
 

@@ -116,7 +116,7 @@ def _given_cases(prompt: str | None, response: str | None, documents: list[Path]
         raise UserError("--file cannot be combined with --prompt, --response or --document")
     dataset = load_dataset([file], default_maturity="")
     for row in dataset.rejected:
-        typer.echo(f"areopage: {row.file} row {row.row}: skipped: {row.reason}", err=True)
+        tell(f"areopage: {row.file} row {row.row}: skipped: {row.reason}")
     for case in dataset.cases:
         if case.response is None:
             path, line = dataset.places.get(case.id, (str(file), 0))

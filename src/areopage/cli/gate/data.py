@@ -25,6 +25,7 @@ from areopage.cli.options import (
     UntilOption,
     actor,
     one_of,
+    tell,
     tell_rejected,
 )
 from areopage.cli.progress.pace import PaceLine
@@ -82,7 +83,7 @@ def import_logs(
             write(("file", "line", "field", "said", "derived"))
             for difference in imported.differences:
                 write((difference.place, difference.line, difference.field, difference.said, difference.derived))
-        typer.echo(f"written: {differences}", err=True)
+        tell(f"written: {differences}")
     if imported.rejected:
         tell_rejected(shown, imported.rejected, "line", SHOWN, rejected)
         raise typer.Exit(INCONCLUSIVE)
@@ -143,7 +144,7 @@ def export(
             for row in rows:
                 file.write(row)
                 count += 1
-    typer.echo(f"{count:,} answers written to {output}", err=True)
+    tell(f"{count:,} answers written to {output}")
 
 
 @contextmanager
@@ -181,7 +182,7 @@ def _tell_imported(imported: Imported) -> None:
     typer.echo(f"fields that contradict other fields: {named or 'none'}")
     for difference in imported.differences[:SHOWN]:
         said = f"{difference.place} line {difference.line}: {difference.field} is {difference.said}"
-        typer.echo(f"  {said}, but the other fields give {difference.derived}", err=True)
+        tell(f"  {said}, but the other fields give {difference.derived}")
     rest = sum(imported.contradictions.values()) - SHOWN
     if rest > 0:
-        typer.echo(f"  and {rest:,} more: --differences FILE lists them", err=True)
+        tell(f"  and {rest:,} more: --differences FILE lists them")

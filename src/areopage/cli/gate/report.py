@@ -104,7 +104,7 @@ def report(
             typer.echo(render(made, chosen), nl=False)
             continue
         write_report(made, chosen, place)
-        typer.echo(f"written to {place}", err=True)
+        tell(f"written to {place}")
 
 
 def named_place(config: Path | None, ledger: str | None) -> list[str]:
@@ -199,7 +199,7 @@ def replay(
         pace.finish()
     typer.echo("\n".join(_summary(done, new, old)))
     if output is not None:
-        typer.echo(f"written to {output}", err=True)
+        tell(f"written to {output}")
     if fail_on_change and done.changed:
         raise typer.Exit(FAILED)
 

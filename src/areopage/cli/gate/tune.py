@@ -10,7 +10,7 @@ import typer
 from areopage.app import RULES_FILE, find_config, load_rules, open_ledger, write_rules
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.gate.report import NO_ANSWERS, scope_of, tell_reduced_texts
-from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption, one_of
+from areopage.cli.options import CollectionOption, ConfigOption, LedgerOption, RulesOption, SinceOption, UntilOption, one_of, tell
 from areopage.cli.progress.pace import PaceLine
 from areopage.errors import UserError, counted
 from areopage.gate import CONTROLS, Ask, Control, GateConfig, Outcome, Tuned, Tuning, interval, tuned, tuned_rules
@@ -74,7 +74,7 @@ def tune(
     else:
         label_set = _file_labels(labels, [since, until, collection])
     for why, count in label_set.left_out.items():
-        typer.echo(f"areopage: left out: {count:,} {why}", err=True)
+        tell(f"areopage: left out: {count:,} {why}")
     choice = _choose(label_set, ask, base, refit=refit)
     _conclude(choice, label_set, output, who=who, forced=force_uncertified)
 
@@ -84,7 +84,7 @@ def _conclude(choice: Tuned, label_set: LabelSet, output: Path | None, *, who: s
     certain = choice.tuning.certified and not label_set.skewed
     if label_set.skewed:
         advice = "the labels are not a random sample of the traffic. Label a random sample of all answers"
-        typer.echo(f"NOT certified for the traffic: {label_set.skewed}; {advice}", err=True)
+        tell(f"NOT certified for the traffic: {label_set.skewed}; {advice}")
     if output is not None and (certain or forced):
         provenance = {"by": who, "at": _today(), "program": __version__}
         rules = tuned_rules(
@@ -93,9 +93,9 @@ def _conclude(choice: Tuned, label_set: LabelSet, output: Path | None, *, who: s
         if rules is None:
             raise UserError("other rules hold every labelled answer: there is no threshold to write")
         path = write_rules(rules, output)
-        typer.echo(f"written to {path}; to use it, set in areopage.yml: gate: {{file: {path}}}", err=True)
+        tell(f"written to {path}; to use it, set in areopage.yml: gate: {{file: {path}}}")
     elif not certain and output is not None:
-        typer.echo("no file was written (--force-uncertified writes an uncertified threshold)", err=True)
+        tell("no file was written (--force-uncertified writes an uncertified threshold)")
     if not certain:
         raise typer.Exit(INCONCLUSIVE)
 
@@ -107,9 +107,9 @@ def _file_labels(labels: Sequence[str], narrowing: Sequence[str | None]) -> Labe
         raise UserError("--since, --until and --collection apply only to --labels ledger")
     label_set = LabelSet.of_files([Path(name) for name in labels])
     for row in label_set.rejected[:SHOWN]:
-        typer.echo(f"areopage: {row.file} row {row.row}: skipped: {row.reason}", err=True)
+        tell(f"areopage: {row.file} row {row.row}: skipped: {row.reason}")
     if len(label_set.rejected) > SHOWN:
-        typer.echo(f"areopage: {counted(len(label_set.rejected) - SHOWN, 'more row')} skipped", err=True)
+        tell(f"areopage: {counted(len(label_set.rejected) - SHOWN, 'more row')} skipped")
     return label_set
 
 
@@ -126,7 +126,7 @@ def _choose(label_set: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> 
         typer.echo(f"fitted on {choice.fitted:,} labelled answers; the others certify:")
     if choice.seen:
         why = "the grounding model was fitted on them or on their group"
-        typer.echo(f"areopage: {choice.seen:,} labelled answers are excluded: {why}", err=True)
+        tell(f"areopage: {choice.seen:,} labelled answers are excluded: {why}")
     return choice
 
 

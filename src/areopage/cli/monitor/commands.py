@@ -13,7 +13,7 @@ import typer
 from areopage.app import find_config, open_ledger
 from areopage.cases import load_dataset
 from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
-from areopage.cli.options import ConfigOption, answers_text, duration, one_of, tell
+from areopage.cli.options import ConfigOption, duration, one_of, tell
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger import JUDGEABLE, GoldenRun, Period, Scope
 from areopage.locales import one_line
@@ -68,11 +68,11 @@ def submit(
     present = len(submissions) - new
     if read.metadata_columns:
         tell(f"kept as metadata: columns {name_list(read.metadata_columns)}")
-    typer.echo(f"{answers_text(new)} submitted to {place}" + (f"; {present} were there already" if present else ""))
+    typer.echo(f"{counted(new, 'answer')} submitted to {place}" + (f"; {present} were there already" if present else ""))
     for reason in refused[:SHOWN_REASONS]:
-        typer.echo(f"left out: {reason}", err=True)
+        tell(f"left out: {reason}")
     if len(refused) > SHOWN_REASONS:
-        typer.echo(f"left out: {len(refused) - SHOWN_REASONS} more", err=True)
+        tell(f"left out: {len(refused) - SHOWN_REASONS} more")
     if refused:
         raise typer.Exit(INCONCLUSIVE)
 
@@ -101,7 +101,9 @@ def status(config: ConfigOption = None) -> None:
         )
         losses = Losses.of(spool)
         if losses.counts:
-            typer.echo(f"not submitted by hooks: {answers_text(losses.total)} ({_kinds(losses.counts)}); last: {losses.reason}")
+            typer.echo(
+                f"not submitted by hooks: {counted(losses.total, 'answer')} ({_kinds(losses.counts)}); last: {losses.reason}"
+            )
         if losses.doubts:
             typer.echo(f"recorded with a doubt: {_kinds(losses.doubts)}; last: {losses.doubtful} by {losses.doubt}")
     states = [worker.state_at(now, chosen.monitor.section.worker.dead_after) for worker in workers]
@@ -130,12 +132,12 @@ def retry(
         raise UserError(f"--unscored: storage.text is {policy}: evaluated answers keep no whole text to judge again")
     with open_ledger(settings) as ledger:
         if unscored:
-            typer.echo(f"{answers_text(ledger.evaluations.reopen_unscored(ids or None))} will be judged again")
+            typer.echo(f"{counted(ledger.evaluations.reopen_unscored(ids or None), 'answer')} will be judged again")
             return
         again = retry_answers(ledger, ids or None, given_up=whole)
     if not again and not whole:
         raise UserError(f"storage.text is {policy}: given-up answers keep no whole text to judge: submit them under new ids")
-    typer.echo(f"{answers_text(again)} will be tried again")
+    typer.echo(f"{counted(again, 'answer')} will be tried again")
 
 
 def _kinds(counts: Mapping[str, int]) -> str:

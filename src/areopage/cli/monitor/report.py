@@ -87,7 +87,7 @@ def report(
         typer.echo(render(made, chosen), nl=False)
         return
     write_report(made, chosen, Path(place))
-    typer.echo(f"written to {place}", err=True)
+    tell(f"written to {place}")
 
 
 def export(
@@ -138,7 +138,7 @@ def export(
     if out == STDOUT:
         return
     tell_cut(written.cut)
-    typer.echo(f"{counted(written.rows, 'answer')} written to {out}", err=True)
+    tell(f"{counted(written.rows, 'answer')} written to {out}")
 
 
 def erase(

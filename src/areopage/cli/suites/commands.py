@@ -12,7 +12,7 @@ import typer
 from areopage.bench import dry_run
 from areopage.cases import Case, Turn
 from areopage.cli.exit_codes import FAILED
-from areopage.cli.options import one_of
+from areopage.cli.options import one_of, tell
 from areopage.cli.run_options import SuiteOption
 from areopage.criteria import judge_prompt, load_criteria
 from areopage.errors import UserError, counted, name_list
@@ -60,7 +60,7 @@ def show_suite(suite: SuiteArgument) -> None:
             typer.echo(f"dataset ({language}): {path.name}")
     _print_servers(loaded)
     for warning in loaded.warnings:
-        typer.echo(f"note: {warning}", err=True)
+        tell(f"note: {warning}")
 
 
 def _print_servers(suite: Suite) -> None:
@@ -71,7 +71,7 @@ def _print_servers(suite: Suite) -> None:
         servers["ollama"] = Contact(address=shown_address(settings.ollama_base_url))
     for name, contact in servers.items():
         key = f" (with the value of {name_list(contact.variables)})" if contact.variables else ""
-        typer.echo(f"note: {name}: prompts and answers go to {contact.address}{key}", err=True)
+        tell(f"note: {name}: prompts and answers go to {contact.address}{key}")
 
 
 def validate_suite(suite: SuiteArgument) -> None:
@@ -123,7 +123,7 @@ def new_suite(
     if thoughts is not None:
         set_release(folder, "thoughts", thoughts)
     if thoughts == "hidden":
-        typer.echo("release.thoughts: hidden: runs with thoughts in answers pass as `PASS, thoughts not judged`", err=True)
+        tell("release.thoughts: hidden: runs with thoughts in answers pass as `PASS, thoughts not judged`")
     if not blank:
         typer.echo(f"written: {folder}; run it with: areopage bench run --suite {shlex.quote(str(folder))}")
         return
@@ -142,7 +142,7 @@ def _write_unexamined(folder: Path, wanted: str | None) -> None:
     if wanted is not None:
         set_release(folder, "unexamined", wanted)
     if wanted == "accept":
-        typer.echo("release.unexamined: accept: runs of never examined judges pass as `PASS, judges not examined`", err=True)
+        tell("release.unexamined: accept: runs of never examined judges pass as `PASS, judges not examined`")
 
 
 def _listed(names: str) -> list[str]:
@@ -164,15 +164,15 @@ def _report_faults(suite: str) -> None:
         typer.echo(fault)
     for kind, lines in (("warning", warnings), ("note", notes)):
         for line in lines:
-            typer.echo(f"{kind}: {visible(line)}", err=True)
+            tell(f"{kind}: {visible(line)}")
     if faults:
-        typer.echo(f"{suite}: {counted(len(faults), 'fault')}", err=True)
+        tell(f"{suite}: {counted(len(faults), 'fault')}")
         raise typer.Exit(FAILED)
     _print_servers(loaded)
     if outside := unselected_criteria(loaded):
-        typer.echo(f"note: {_unselected(loaded, outside)}: {name_list(outside)}", err=True)
+        tell(f"note: {_unselected(loaded, outside)}: {name_list(outside)}")
     result = f"no faults, {counted(len(warnings), 'warning')}" if warnings else "no faults"
-    typer.echo(f"{loaded.name}: {counted(len(loaded.registry.entries), 'criterion', 'criteria')}, {result}", err=True)
+    tell(f"{loaded.name}: {counted(len(loaded.registry.entries), 'criterion', 'criteria')}, {result}")
     raise typer.Exit(0)
 
 

@@ -10,7 +10,7 @@ from areopage.bench import RunOptions, RunView, passes_of
 from areopage.cases import Case
 from areopage.cli.bench.run import try_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
-from areopage.cli.options import ConfigOption
+from areopage.cli.options import ConfigOption, tell
 from areopage.cli.run_options import YesOption, run_options
 from areopage.cli.suites.commands import SuiteArgument
 from areopage.errors import ServerDown, counted, name_list
@@ -37,10 +37,10 @@ def try_suite(
     try:
         view = try_run(suite, replace(options, passes=passes, limit=rows), config, yes=yes)
     except KeyboardInterrupt:
-        typer.echo("\nstopped; nothing is kept", err=True)
+        tell("\nstopped; nothing is kept")
         raise typer.Exit(INTERRUPTED) from None
     except ServerDown as fault:
-        typer.echo(f"areopage: {' '.join(str(fault).split())}; nothing is kept", err=True)
+        tell(f"areopage: {' '.join(str(fault).split())}; nothing is kept")
         raise typer.Exit(INCONCLUSIVE) from None
     for line in tried_lines(view):
         typer.echo(line)
