@@ -10,7 +10,7 @@ from msgspec import structs
 
 from areopage.cli.asking import ask_to_send, asking_display, confirm, resumed_by_the_same_command, told_size
 from areopage.cli.bench.places import configured, opened_ledger
-from areopage.cli.options import PlacesOptions, tell
+from areopage.cli.options import PlacesOptions, listed, tell
 from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger import make_folder
@@ -91,7 +91,7 @@ def audit(
 
 def _chosen(option: str, named: list[str] | None, allowed: Sequence[T]) -> tuple[T, ...]:
     """The allowed names among those of an option, which may be repeated and hold several with commas."""
-    wanted = {name.strip() for text in named or () for name in text.split(",") if name.strip()}
+    wanted = {name for text in named or () for name in listed(text)}
     if unknown := sorted(wanted.difference(map(str, allowed))):
         raise UserError(f"{option} {unknown[0]!r}: use {', '.join(map(str, allowed))}")
     return tuple(name for name in allowed if name in wanted)

@@ -160,6 +160,11 @@ def one_of(option: str, name: str | None, allowed: tuple[Choice, ...]) -> Choice
     raise UserError(f"{option} {name!r}: use one of {', '.join(str(choice) for choice in allowed)}")
 
 
+def listed(text: str) -> list[str]:
+    """The names of a text that separates them by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def day_of(option: str, text: str) -> date:
     """Parse a day from 1970 on."""
     try:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 import typer
 
 from areopage.bench import MOST_PASSES, Flag, RunOptions
-from areopage.cli.options import OptionMaker, one_of
+from areopage.cli.options import OptionMaker, listed, one_of
 from areopage.errors import UserError
 
 AUTO = "auto"
@@ -158,8 +158,8 @@ def _choices(field: str) -> tuple[str, ...]:
 def _options(kind: type[_Options], values: dict[str, Any]) -> _Options:
     more: dict[str, Any] = {}
     if kind is NewRun:
-        targets, named, passes = tuple(values["target"] or ()), (values["language"] or "").split(","), values["passes"]
-        languages = tuple(dict.fromkeys(name.strip() for name in named if name.strip()))
+        targets, passes = tuple(values["target"] or ()), values["passes"]
+        languages = tuple(dict.fromkeys(listed(values["language"] or "")))
         values |= {"target": next(iter(targets), None), "language": next(iter(languages), None), "passes": passes_wanted(passes)}
         more = {"targets": targets, "languages": languages, "adaptive": passes == AUTO}
     for field, value in values.items():

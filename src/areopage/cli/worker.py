@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from areopage.app import AppConfig, find_config, open_ledger
-from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, duration, one_of, tell
+from areopage.cli.options import OUTPUTS, ConfigOption, LedgerOption, OutOption, duration, listed, one_of, tell
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import Ledger
 from areopage.monitor import WorkerProgress
@@ -68,7 +68,7 @@ def worker(
         raise typer.Exit(_do_share(chosen, run, share, out, named, grace))
     if run and kind == MONITOR:
         raise UserError("--run is a benchmark run: leave out --only monitor")
-    listed = [name.strip() for name in endpoints.split(",")] if endpoints is not None else chosen.section.fleet.endpoints
+    servers = listed(endpoints) if endpoints is not None else [name for name in chosen.section.fleet.endpoints if name]
     has_section = chosen.document is not None and "monitor" in chosen.document.data
     monitors = kind == MONITOR or (kind is None and not run and has_section)
     with open_ledger(chosen, create=not run) as opened:
@@ -78,7 +78,6 @@ def worker(
         if kind != MONITOR:
             from areopage.app import RunWorker
 
-            servers = [name for name in listed if name]
             benches = RunWorker(opened, chosen, out, endpoints=servers, run_id=run, grace=grace)
         _work(opened, chosen, benches, run, grace, monitors=monitors)
 

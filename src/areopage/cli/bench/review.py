@@ -31,7 +31,7 @@ from areopage.bench import (
 )
 from areopage.cases import CSV_ENCODING, table_writer
 from areopage.cli.bench.places import opened_ledger
-from areopage.cli.options import Places, PlacesOptions, actor, one_of
+from areopage.cli.options import Places, PlacesOptions, actor, listed, one_of
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import SAMPLE, Ledger, Run
@@ -69,8 +69,7 @@ def review(
     Half of the answers are drawn at random: only those tell how far people agree with the judges. People label the answers on
     the review pages, with `areopage review`, or in a table (--export).
     """
-    named = [name.strip() for name in where.split(",") if name.strip()]
-    kinds = tuple(one_of("--where", name, KINDS) for name in named)
+    kinds = tuple(one_of("--where", name, KINDS) for name in listed(where))
     if not kinds:
         raise UserError(f"--where: give some of {', '.join(KINDS)}")
     with opened_ledger(places) as opened:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -259,9 +259,8 @@ def _go_on(
     hint = places.command(ledger, "resume", run.id)
     limit = budget_of(budget, [spec], ledger, [run]) if budget is not None else None
     spent = limit.costs if limit is not None else spent_by(run, spec, ledger)
-    with ExitStack() as stack:
-        folder = run_folder(run, places.out, named)
-        log = stack.enter_context(RunLog(folder / "run.log", spec.log_level))
+    folder = run_folder(run, places.out, named)
+    with RunLog(folder / "run.log", spec.log_level) as log:
         log.write("INFO", f"run {run.id}: suite {spec.suite} {spec.suite_version}, {counted(cases, 'case')}")
         for remark in (*spec.remarks, *spec.idle):
             log.write("WARNING", str(remark))

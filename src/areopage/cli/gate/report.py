@@ -120,13 +120,7 @@ def _forms_of(named: str | None, output: str | None) -> list[ReportForm]:
         if output in (None, STDOUT):
             return ["md"]
         return ["html"] if _is_folder(output or "") else [form_of_file(output or "")]
-    forms: list[ReportForm] = []
-    for part in named.split(","):
-        form_named = next((form for form in FORMS if form == part.strip()), None)
-        if form_named is None:
-            raise UserError(f"--format {named!r}: use html, md, json, or several separated by commas")
-        forms += [form_named] if form_named not in forms else []
-    return forms
+    return list(dict.fromkeys(one_of("--format", part.strip(), FORMS) for part in named.split(",")))
 
 
 def _places_of(forms: list[ReportForm], output: str | None) -> list[tuple[ReportForm, Path | None]]:

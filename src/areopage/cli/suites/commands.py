@@ -12,7 +12,7 @@ import typer
 from areopage.bench import dry_run
 from areopage.cases import Case, Turn
 from areopage.cli.exit_codes import FAILED
-from areopage.cli.options import one_of, tell
+from areopage.cli.options import listed, one_of, tell
 from areopage.cli.run_options import SuiteOption
 from areopage.criteria import judge_prompt, load_criteria
 from areopage.errors import UserError, counted, name_list
@@ -118,7 +118,7 @@ def new_suite(
         copy_suite(like, folder)
         written: Sequence[Path] = ()
     else:
-        written = blank_suite(folder, _listed(criteria or ""), _listed(lang or "en"))
+        written = blank_suite(folder, listed(criteria or ""), listed(lang or "en"))
     _write_unexamined(folder, unexamined)
     if thoughts is not None:
         set_release(folder, "thoughts", thoughts)
@@ -143,10 +143,6 @@ def _write_unexamined(folder: Path, wanted: str | None) -> None:
         set_release(folder, "unexamined", wanted)
     if wanted == "accept":
         tell("release.unexamined: accept: runs of never examined judges pass as `PASS, judges not examined`")
-
-
-def _listed(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _report_faults(suite: str) -> None:
