@@ -41,17 +41,17 @@ def tour_locale(language: str) -> Locale:
     return locale_for(language, *MESSAGE_FILES, WORDS)
 
 
-def tour_page(shown: Tour, servers: Sequence[LocalServer] | None) -> Report:
+def tour_page(tour: Tour, servers: Sequence[LocalServer] | None) -> Report:
     """Build the page.
 
     Args:
         servers: the model servers on this computer; None: it was not searched.
     """
-    locale = tour_locale(shown.language)
+    locale = tour_locale(tour.language)
     made = Notice(
         title=locale.say("tour_made_title"),
         blocks=(
-            Paragraph(text=locale.say("tour_made", time=locale.span(shown.seconds))),
+            Paragraph(text=locale.say("tour_made", time=locale.span(tour.seconds))),
             Paragraph(text=locale.say("tour_made_files")),
         ),
     )
@@ -65,9 +65,9 @@ def tour_page(shown: Tour, servers: Sequence[LocalServer] | None) -> Report:
         notices=(made,),
         headline=None,
         sections=(
-            Section(id="before", title=locale.say("tour_before"), blocks=tuple(_before(shown, locale))),
-            *_middle(shown, locale),
-            Section(id="day", title=locale.say("tour_day"), blocks=tuple(_day(shown, locale))),
+            Section(id="before", title=locale.say("tour_before"), blocks=tuple(_before(tour, locale))),
+            *_middle(tour, locale),
+            Section(id="day", title=locale.say("tour_day"), blocks=tuple(_day(tour, locale))),
             Section(id="next", title=locale.say("tour_next"), blocks=tuple(_next(servers, locale))),
         ),
         footer=(f"areopage {__version__}", locale.say("tour_kind")),
@@ -75,29 +75,29 @@ def tour_page(shown: Tour, servers: Sequence[LocalServer] | None) -> Report:
     )
 
 
-def console_lines(shown: Tour) -> Iterator[str]:
+def console_lines(tour: Tour) -> Iterator[str]:
     """The same in a few lines: verdicts, the regression, the held answer, the day."""
-    locale = tour_locale(shown.language)
-    for view, name in zip(shown.runs, shown.places.material.targets, strict=True):
+    locale = tour_locale(tour.language)
+    for view, name in zip(tour.runs, tour.places.material.targets, strict=True):
         yield locale.say(
             "tour_line", name=name, verdict=_verdict(view, locale), failed=_failed(view, locale), score=_score(view, locale)
         )
-    if shown.comparison is not None:
-        yield _worse_lead(shown, shown.comparison, locale)
-    for answer in shown.held_answers[:1]:
-        yield locale.say("pair", name=locale.say("tour_reason"), value=explain(answer.decision, shown.language)[0])
-    yield _day_text(shown, locale)
+    if tour.comparison is not None:
+        yield _worse_lead(tour, tour.comparison, locale)
+    for answer in tour.held_answers[:1]:
+        yield locale.say("pair", name=locale.say("tour_reason"), value=explain(answer.decision, tour.language)[0])
+    yield _day_text(tour, locale)
 
 
-def _before(shown: Tour, locale: Locale) -> Iterator[Block]:
-    counts = {"cases": len(shown.places.material.cases), "safety": shown.runs[0].failures.first.scored}
+def _before(tour: Tour, locale: Locale) -> Iterator[Block]:
+    counts = {"cases": len(tour.places.material.cases), "safety": tour.runs[0].failures.first.scored}
     yield Paragraph(text=locale.say("tour_before_lead", **{key: locale.whole(n) for key, n in counts.items()}), look="lead")
     yield Paragraph(text=locale.say("tour_exams"))
     heads = [locale.say(key) for key in ("tour_version", "tour_release", "tour_failed", "tour_score")]
     table: list[Sequence[Cell | str]] = []
-    for view, name, report in zip(shown.runs, shown.places.material.targets, shown.reports, strict=True):
+    for view, name, report in zip(tour.runs, tour.places.material.targets, tour.reports, strict=True):
         links = line(
-            _link(shown, report, locale.say("tour_report")), _link(shown, report.with_name(TRUST), locale.say("tour_trust"))
+            _link(tour, report, locale.say("tour_report")), _link(tour, report.with_name(TRUST), locale.say("tour_trust"))
         )
         release = view.release
         css = "alarm" if release is not None and release.verdict == "FAIL" else ""
@@ -105,7 +105,7 @@ def _before(shown: Tour, locale: Locale) -> Iterator[Block]:
         table.append((name, Cell(text=cells[0], css=css), *cells[1:], Cell(text=links)))
     columns = tuple(Column(heading=heading, kind="text") for heading in (*heads, ""))
     yield Table(columns=columns, rows=rows(table))
-    for view, name in zip(shown.runs, shown.places.material.targets, strict=True):
+    for view, name in zip(tour.runs, tour.places.material.targets, strict=True):
         release = view.release
         if release is None or release.is_pass:
             continue
@@ -114,11 +114,11 @@ def _before(shown: Tour, locale: Locale) -> Iterator[Block]:
         lines = tuple(floor_lines(view, release, locale))[:decisive]
         yield Listing(title=locale.say(f"tour_why_{release.verdict}", version=name), items=lines)
         if failed:
-            yield from _failure(shown, name, min(id for floor in release.floors for id in floor.cases), locale)
+            yield from _failure(tour, name, min(id for floor in release.floors for id in floor.cases), locale)
 
 
-def _failure(shown: Tour, target: str, case_id: str, locale: Locale) -> Iterator[Block]:
-    material = shown.places.material
+def _failure(tour: Tour, target: str, case_id: str, locale: Locale) -> Iterator[Block]:
+    material = tour.places.material
     case = next(case for case in material.cases if case.id == case_id)
     yield _text(locale, locale.say("tour_prompt"), case.prompt)
     yield _text(locale, locale.say("tour_failing", version=target), case.answers[target])
@@ -129,18 +129,18 @@ def _failure(shown: Tour, target: str, case_id: str, locale: Locale) -> Iterator
     )
 
 
-def _middle(shown: Tour, locale: Locale) -> Iterator[Section]:
-    if (comparison := shown.comparison) is not None:
+def _middle(tour: Tour, locale: Locale) -> Iterator[Section]:
+    if (comparison := tour.comparison) is not None:
         blocks = (
-            Paragraph(text=_worse_lead(shown, comparison, locale), look="lead"),
+            Paragraph(text=_worse_lead(tour, comparison, locale), look="lead"),
             Listing(items=comparison.findings[:_FINDINGS]),
-            Paragraph(text=_link(shown, comparison.page, locale.say("tour_comparison"))),
+            Paragraph(text=_link(tour, comparison.page, locale.say("tour_comparison"))),
         )
         yield Section(id="worse", title=locale.say("tour_worse"), blocks=blocks)
-    if not shown.held_answers:
+    if not tour.held_answers:
         return
-    answer = shown.held_answers[0]
-    counts = {"held": locale.whole(len(shown.held_answers)), "checked": locale.whole(shown.checked)}
+    answer = tour.held_answers[0]
+    counts = {"held": locale.whole(len(tour.held_answers)), "checked": locale.whole(tour.checked)}
     named = {reason.document for reason in answer.decision.reasons if reason.decisive and reason.document}
     documents = [document for document in answer.case.documents if not named or document.id in named]
     excerpts: tuple[Block, ...] = (
@@ -148,25 +148,25 @@ def _middle(shown: Tour, locale: Locale) -> Iterator[Section]:
         _text(locale, locale.say("tour_prompt"), answer.case.prompt_text),
         _text(locale, locale.say("tour_response"), answer.case.response or ""),
         *(_text(locale, locale.say("tour_document", title=document.title), document.text) for document in documents),
-        Listing(title=locale.say("tour_reason"), items=tuple(explain(answer.decision, shown.language))),
+        Listing(title=locale.say("tour_reason"), items=tuple(explain(answer.decision, tour.language))),
     )
     yield Section(id="held", title=locale.say("tour_held"), blocks=excerpts)
 
 
-def _worse_lead(shown: Tour, comparison: TourComparison, locale: Locale) -> str:
-    first, other = shown.places.material.targets
+def _worse_lead(tour: Tour, comparison: TourComparison, locale: Locale) -> str:
+    first, other = tour.places.material.targets
     return locale.say("tour_worse_lead", first=first, other=other, outcome=locale.say(f"outcome_{comparison.outcome}"))
 
 
-def _day(shown: Tour, locale: Locale) -> Iterator[Block]:
-    yield Paragraph(text=_day_text(shown, locale), look="lead")
-    yield Paragraph(text=_link(shown, shown.day_page, locale.say("tour_quality")))
+def _day(tour: Tour, locale: Locale) -> Iterator[Block]:
+    yield Paragraph(text=_day_text(tour, locale), look="lead")
+    yield Paragraph(text=_link(tour, tour.day_page, locale.say("tour_quality")))
     install, serve = _code("pip", "install", '"areopage[server]"'), _code("areopage", "serve", "--config", CONFIG_FILE)
     yield Listing(title=locale.say("tour_live"), items=(install, serve), css="steps")
 
 
-def _day_text(shown: Tour, locale: Locale) -> str:
-    mean, weak = shown.day.figures.overall.mean, shown.day.figures.overall.grades[-1]
+def _day_text(tour: Tour, locale: Locale) -> str:
+    mean, weak = tour.day.figures.overall.mean, tour.day.figures.overall.grades[-1]
     ends = {"mean": locale.number(mean.mean), "low": locale.number(mean.low), "high": locale.number(mean.high)}
     return locale.say("tour_day_lead", answers=locale.whole(mean.answers), weak=locale.whole(weak), **ends)
 
@@ -221,8 +221,8 @@ def _text(locale: Locale, title: str, text: str) -> Excerpt:
     return excerpt(locale, title, text, "")
 
 
-def _link(shown: Tour, page: Path, text: str) -> Span:
-    return Span(text, "link", page.relative_to(shown.places.folder).as_posix())
+def _link(tour: Tour, page: Path, text: str) -> Span:
+    return Span(text, "link", page.relative_to(tour.places.folder).as_posix())
 
 
 def _code(*words: str) -> Span:

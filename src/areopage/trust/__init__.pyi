@@ -49,6 +49,5 @@ from .label_plan import teaching_answers as teaching_answers
 from .monitor_calibration import DayTotal as DayTotal
 from .monitor_calibration import MonitoredPeriod as MonitoredPeriod  # What the jury said of the answers of a monitored period.
 from .probes import PROBES as PROBES
-from .probes import Probe as Probe
 from .questions import ASKED_WITHOUT as ASKED_WITHOUT  # The protections that change what a judge is asked, by name.
 from .run_calibration import JudgedRun as JudgedRun  # What the jury of a run said.
