@@ -5,7 +5,7 @@ import pytest
 from areopage.cases.records import Document
 from areopage.gate.grounding import claims as claims_module
 from areopage.gate.grounding.claims import check_claims
-from areopage.text.figure_forms import FigureKind, TextFigure, all_figures
+from areopage.text import FigureText
 
 
 def check(response: str, document: str, prompt: str = "") -> list[tuple[str, str, bool]]:
@@ -77,11 +77,11 @@ def test_an_early_year_is_one_only_where_it_reads_like_one() -> None:
 def test_the_work_for_many_claims_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def noting(text: str, kind: FigureKind | None = None, *, days: bool) -> list[TextFigure]:
+    def noting(text: str) -> FigureText:
         read.append(text)
-        return all_figures(text, kind, days=days)
+        return FigureText(text)
 
-    monkeypatch.setattr(claims_module, "all_figures", noting)
+    monkeypatch.setattr(claims_module, "FigureText", noting)
     document = " ".join(f"{number} €" for number in range(3_000))
     claims = check_claims("", " ".join(f"{number},7 €" for number in range(3_000)), (Document(id="x", text=document),))
     assert len(claims) == 3_000

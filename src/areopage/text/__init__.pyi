@@ -4,13 +4,17 @@ from .declining import declines as declines  # Whether an answer declines in wor
 from .figure_forms import BEFORE_AMOUNT as BEFORE_AMOUNT  # A currency at the end of a text in lower case.
 from .figure_forms import MONEY_SIGNS as MONEY_SIGNS
 from .figure_forms import FigureKind as FigureKind
-from .figure_forms import TextFigure as TextFigure  # A figure
 
 # The figures of a text that is `Readable` with years before 1900 and, where `days`, days without a year.
-from .figure_forms import all_figures as all_figures
+from .figure_forms import FigureText as FigureText
+from .figure_forms import TextFigure as TextFigure  # A figure
 from .figure_forms import figures as figures  # All figures of a text in order
 from .figure_forms import supports as supports  # Whether a figure that is held says what is claimed.
+from .folding import beginning as beginning  # An expression for where some words in lower case begin
 from .folding import lower_case as lower_case  # The text in lower case, as long as it was
+
+# As `pattern.finditer(text)`, for one whose matches all begin at one of `starts`, which ascend.
+from .folding import matches_at as matches_at
 from .folding import plain as plain  # The words of a text in lower case without accents, one space between them
 from .folding import starts_of as starts_of  # Where a part of a text begins, up to a number of times.
 from .folding import unaccented as unaccented  # The text without accents, its letters apart from them (NFKD).

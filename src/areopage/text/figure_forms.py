@@ -17,14 +17,15 @@ A year of two digits is one from 1950 to 2049. Both ends of a range are dates.
 
 import re
 from calendar import monthrange
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.text.folding import lower_case, matches_at, unaccented
+from areopage.text.folding import beginning, lower_case, matches_at, unaccented
 from areopage.text.lexicon import (
     ENGLISH_MONTHS,
     ENGLISH_MONTHS_CUT,
@@ -70,12 +71,12 @@ _YEARS = re.compile(
     rf"(?<![\w/.,-])(?P<y1>{_SPAN_YEAR})(?P<dash>{_S}?[-–—/]{{1,2}}{_S}?)(?P<y2>{_SPAN_YEAR}|[0-9]{{2}})(?![\w%€$£/-]|[.,][0-9])"
 )
 _LONGEST_SPAN = 200  # years from the first to the last of a range
-_EARLY = re.compile("1[0-8][0-9]{2}")
-_EARLY_YEAR = re.compile(
+_EARLY_YEAR = re.compile(r"1[0-8][0-9]{2}(?![\w%€$£]|[.,][0-9]|[ \u00a0][0-9%€$£])")
+_BEFORE_YEAR = re.compile(
     r"(?:(?:\b(?:en|in|an|depuis|since|ann[ée]es?|years?|vers|around|d[èe]s|avant|apr[èe]s|before|after|until|from|entre|between|circa|fin|d[ée]but"
-    rf"|{any_of([*FRENCH_MONTHS, *ENGLISH_MONTHS])}))[ \u00a0]|\(|(?<![\w.°-])1[0-9]{{3}}[ ]?[-–][ ]?)"
-    r"(?P<year>1[0-8][0-9]{2})(?![\w%€$£]|[.,][0-9]|[ \u00a0][0-9%€$£])"
+    rf"|{any_of([*FRENCH_MONTHS, *ENGLISH_MONTHS])}))[ \u00a0]|\(|(?<![\w.°-])1[0-9]{{3}}[ ]?[-–][ ]?)\Z"
 )
+_BESIDE_YEAR = 16  # characters before a year in which what makes it one stands
 # English months have their capital: "may 15" may be something else.
 _ENGLISH = any_of(month.capitalize() for month in (*ENGLISH_MONTHS, *ENGLISH_MONTHS_CUT))
 _FRENCH = any_of(FRENCH_MONTHS)
@@ -130,14 +131,16 @@ def date_ranges(low: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
 
 def early_years(low: str) -> Iterator[DatedSpan]:
     """The years from 1000 to 1899 of a text in lower case."""
-    if _EARLY.search(low):
-        for match in _EARLY_YEAR.finditer(low):
-            yield match["year"], match.start("year"), match.end("year")
+    end = 0
+    for match in _EARLY_YEAR.finditer(low):
+        if _BEFORE_YEAR.search(low, max(end, match.start() - _BESIDE_YEAR), match.start()):
+            end = match.end()
+            yield match.group(), match.start(), end
 
 
-def days_without_year(text: str) -> Iterator[DatedSpan]:
-    """The days of a month that have no year: --01-15."""
-    for match in _DAY.finditer(text):
+def days_without_year(text: str, starts: Iterable[int]) -> Iterator[DatedSpan]:
+    """The days of a month that have no year, tried at `starts`: --01-15."""
+    for match in matches_at(_DAY, text, starts):
         day, month = int(match["d1"] or match["d2"] or match["d3"]), match["m1"] or match["m2"] or match["m3"]
         if 1 <= day <= 31:
             yield f"--{MONTHS[month.lower()]:02}-{day:02}", match.start(), match.end()
@@ -239,18 +242,19 @@ _ISO_DURATION = re.compile(
 _LETTER = "[a-zà-öø-ÿ]"
 _SPACES = " \t\u00a0\u202f\u2009."
 _LONGEST_COUNTRY, _LONGEST_CODE = 3, 7  # letters of a country before a sign; characters of a currency's code before a number
-_ISO_CUE = re.compile(r"(?<!\w)pt?[0-9]")
+_ISO_CUE = re.compile(r"p(?<!\w.)t?[0-9]")
 _PARTED = re.compile("[.,]")
 _PERCENT_CUE = re.compile("%|cent|‰|bp|point|pp")
 _YEAR_ALONE = re.compile(_YEAR)
 _CENT = "cent"
-_ONE = re.compile(f"(?<!{_LETTER})(?:une?|one)(?!{_LETTER})")
-_MONTH_WORD = re.compile(f"(?<!{_LETTER})(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})(?!{_LETTER})")
+# Where "un" or "one" begins, or "on".
+_ONE = re.compile(f"[uo](?<!{_LETTER}.)ne?(?!{_LETTER})")
+_MONTH_WORD = beginning(MONTHS)
 _ONES = frozenset(["un", "une", "one"])
 
 
-class _FigureText:
-    """A text as it is read: `low` is in lower case and as long as the text.
+class FigureText:
+    """A text that is `Readable`, each kind of whose figures is read once; `low` is in lower case and as long as the text.
 
     The expressions for figures are only tried where numbers and some words begin (`starts`): that is faster than everywhere.
     """
@@ -259,11 +263,17 @@ class _FigureText:
         self.text = text
         self.low = lower_case(text)
         self.numbers = [match.start() for match in DIGITS.finditer(self.low)]
+        self._read: dict[FigureKind, Sequence[TextFigure]] = {}
 
     def starts(self, words: re.Pattern[str]) -> list[int]:
         """Where a number or one of some words, or signs, begins."""
         found = [match.start() for match in words.finditer(self.low)]
         return sorted([*self.numbers, *found]) if found else self.numbers
+
+    @cached_property
+    def date_starts(self) -> list[int]:
+        """Where a number or a month begins."""
+        return self.starts(_MONTH_WORD)
 
     def money_starts(self) -> list[int]:
         """Where a number begins, or the currency before one: €5, US$ 5, EUR 5."""
@@ -292,48 +302,45 @@ class _FigureText:
         value, start, end = found
         return TextFigure(kind="date", value=value, text=self.text[start:end], start=start, end=end)
 
+    def of(self, kind: FigureKind) -> Sequence[TextFigure]:
+        """The figures of a kind; for dates all that there are."""
+        if kind not in self._read:
+            finders = {"percentage": _percentages, "amount": _amounts, "duration": _durations}
+            self._read[kind] = list(finders[kind](self)) if kind != "date" else self.all()
+        return self._read[kind]
 
-def figures(text: str, kind: FigureKind | None = None) -> tuple[TextFigure, ...]:
-    """All figures of a text in order; only the two ends of a range (3 à 6 mois) share a span.
+    def exact(self) -> list[TextFigure]:
+        """All figures in order; no date begins before 1900 or has no year."""
+        found: list[TextFigure] = []
+        taken = bytearray(len(self.text))
+        # A date is tried last: the 2000 of "2000 €" is no year.
+        for figures in (*map(self.of, ("percentage", "amount", "duration")), map(self.date, dates(self.low, self.date_starts))):
+            fresh = [figure for figure in figures if not any(taken[figure.start : figure.end])]
+            for figure in fresh:
+                taken[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
+            found += fresh
+        return sorted(found, key=lambda figure: (figure.start, figure.end))
 
-    Args:
-        kind: only those of a kind, which is faster; nothing else is looked for then, but for dates.
-    """
+    def all(self, *, days: bool = True) -> list[TextFigure]:
+        """All figures with years before 1900 and, where `days`, days without a year."""
+        found = [*self.exact(), *map(self.date, early_years(self.low))]
+        taken = bytearray(len(self.text))
+        for figure in found if days else ():
+            taken[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
+        for day in days_without_year(self.text, self.date_starts) if days else ():
+            if not any(taken[day[1] : day[2]]):
+                found.append(self.date(day))
+        return found
+
+
+def figures(text: str) -> tuple[TextFigure, ...]:
+    """All figures of a text in order; only the two ends of a range (3 à 6 mois) share a span."""
     readable = Readable(text)
-    found = _figures(_FigureText(readable.text), kind)
+    found = tuple(FigureText(readable.text).exact())
     if not readable.changed:
         return found
     spans = [readable.span(one.start, one.end) for one in found]
     return tuple(replace(one, text=text[start:end], start=start, end=end) for one, (start, end) in zip(found, spans, strict=True))
-
-
-def all_figures(text: str, kind: FigureKind | None = None, *, days: bool = True) -> list[TextFigure]:
-    """The figures of a text that is `Readable` with years before 1900 and, where `days`, days without a year."""
-    read = _FigureText(text)
-    found = list(_figures(read, kind))
-    if kind is None or kind == "date":
-        found += [read.date(one) for one in early_years(read.low)]
-        taken = bytearray(len(text))
-        for figure in found if days else ():
-            taken[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
-        for one in days_without_year(text) if days else ():
-            if not any(taken[one[1] : one[2]]):
-                found.append(read.date(one))
-    return found
-
-
-def _figures(read: _FigureText, kind: FigureKind | None) -> tuple[TextFigure, ...]:
-    if kind is not None and kind != "date":
-        return tuple({"percentage": _percentages, "amount": _amounts, "duration": _durations}[kind](read))
-    found: list[TextFigure] = []
-    taken: set[int] = set()
-    # A date is tried last: the 2000 of "2000 €" is no year.
-    for finder in (_percentages, _amounts, _durations, lambda read: map(read.date, dates(read.low, read.starts(_MONTH_WORD)))):
-        fresh = [figure for figure in finder(read) if taken.isdisjoint(range(figure.start, figure.end))]
-        for figure in fresh:
-            taken.update(range(figure.start, figure.end))
-        found += fresh
-    return tuple(sorted(found, key=lambda figure: (figure.start, figure.end)))
 
 
 def supports(held: TextFigure, claimed: TextFigure) -> bool:
@@ -365,7 +372,7 @@ def _open_or_equal(one: str, other: str) -> bool:
     return not one or not other or one == other
 
 
-def _percentages(read: _FigureText) -> Iterator[TextFigure]:
+def _percentages(read: FigureText) -> Iterator[TextFigure]:
     for match in matches_at(_PERCENTAGE, read.low, read.numbers) if _PERCENT_CUE.search(read.low) else ():
         factor = Decimal("0.1") if match["mille"] else Decimal("0.01") if match["points"] else 1
         if match["percent"] in ("point", "points") and not _PARTED.search(match["number"]):
@@ -376,7 +383,7 @@ def _percentages(read: _FigureText) -> Iterator[TextFigure]:
             yield read.figure("percentage", match, decimal_of(number) * factor, "%")
 
 
-def _amounts(read: _FigureText) -> Iterator[TextFigure]:
+def _amounts(read: FigureText) -> Iterator[TextFigure]:
     for match in matches_at(_AMOUNT, read.low, read.money_starts()):
         value = decimal_of(match["first"] or match["number"])
         if match["cent"] or match["penny"]:
@@ -388,7 +395,7 @@ def _amounts(read: _FigureText) -> Iterator[TextFigure]:
         yield read.figure("amount", match, value, next((code for sign, code in _MONEY if sign.fullmatch(written)), "USD"))
 
 
-def _durations(read: _FigureText) -> Iterator[TextFigure]:
+def _durations(read: FigureText) -> Iterator[TextFigure]:
     for match in _ISO_DURATION.finditer(read.low) if _ISO_CUE.search(read.low) else ():
         for name, number in match.groupdict().items():
             if number:

@@ -23,7 +23,7 @@ _ZEROS = (
 _OTHER_DIGITS = "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in _ZEROS)
 # Also: Roman numerals, numbers in circles and brackets, full-width characters.
 _ODD = re.compile(f"[{INVISIBLE}{_OTHER_DIGITS}\u2160-\u217f\u2460-\u249b\u24ea-\u24ff\uff01-\uff5e]")
-_WORD = re.compile(r"[^\W\d_]+")
+_NO_LETTERS = bytes(sign if chr(sign).islower() and sign < 128 else 32 for sign in range(256))
 # The first of a month; "premier" alone is no number.
 _FIRST = re.compile(rf"(?<!\w)[Pp]remier(?=[ \u00a0](?:{'|'.join(FRENCH_MONTHS)})(?!\w))")
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
@@ -75,7 +75,8 @@ class Readable:
         signs = self._signs.text if self._signs else text
         low = lower_case(signs)
         replaced: list[Edit] = [(*match.span(), "1er") for match in _FIRST.finditer(signs)] if "remier" in signs else []
-        for number in spelled_numbers(low, NUMBER_WORDS.intersection(_WORD.findall(low))):
+        words = low.encode("ascii", "replace").translate(_NO_LETTERS).decode().split()
+        for number in spelled_numbers(low, NUMBER_WORDS.intersection(words)):
             replaced.append((number.start, number.end, f"{number.value.normalize():f}"))
             if number.counted > number.end:  # a word that parts it from what it counts leaves a space
                 replaced.append((number.end, number.counted, " "))

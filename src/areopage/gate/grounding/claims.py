@@ -26,7 +26,7 @@ from areopage.gate.premises.premises import Premises
 from areopage.gate.reading.identifiers import ADDRESS, ORDINAL, SMALL, Identifier
 from areopage.gate.reading.stated import CountedThings, Stated, stated_in
 from areopage.gate.records import Place
-from areopage.text import Readable, Reference, TextFigure, all_figures, decimal_of, stems
+from areopage.text import FigureText, Readable, Reference, TextFigure, decimal_of, stems
 
 _CLOCK = re.compile(r"(?P<hour>[0-9]{1,2})[ \u00a0\u202f]?(?:h|heures?)[ \u00a0\u202f]?(?P<minute>[0-5][0-9])?")
 _BROKEN_OFF = re.compile(r"-(?:\s|\Z)")
@@ -121,7 +121,7 @@ class _Check:
         self._documents, self._readable = documents, response
         self._texts = [Readable(document.text) for document in documents]
         texts = [one.text for one in self._texts]
-        read = cache(all_figures)
+        read = cache(FigureText)
         named = [name for document in documents for name in (document.title, document.source) if name]
         self._places = ClaimPlaces([*texts, *named], read)
         self._identified = Identified(self._places.texts, response.text)
@@ -163,7 +163,7 @@ class _Check:
         """Note what follows from the user's own figures and what the documents say: 5 % of his 2,000 euros."""
         sums = self._sums(claims, asked)
         dates = any(claim.kind == "date" and claim.state in ("missing", "asserted") for claim in claims)
-        days = [str(one.value) for one in self._read(asked.dated, "date")] if dates else []
+        days = [str(one.value) for one in self._read(asked.dated).of("date")] if dates else []
         spans = self._spans(asked) if days else []
         yearly = _YEARLY.search(self._response) is not None
         for _ in range(_PASSES):
@@ -196,7 +196,8 @@ class _Check:
         prices = (match for text in texts for match in _PRICE.finditer(text))
         priced = {decimal_of(match["before"] or match["after"]) for match in islice(prices, _MOST_PRICED)} if own else set()
         percentages = [one.value for one, _ in self._places.figures("percentage") if isinstance(one.value, Decimal)]
-        named = [value for text in texts for word, value in _NAMED_SHARES.items() if word in text.lower()]
+        lows = map(str.lower, texts if own else ())
+        named = [value for low in lows for word, value in _NAMED_SHARES.items() if word in low]
         shares = {*(one / 100 for one in percentages[:_MOST_PRICED]), *named} if own else set()
         fractions = islice(_FRACTION.finditer(self._prompt), _MOST_FOLLOWED)
         sums = Sums(
@@ -215,9 +216,9 @@ class _Check:
 
     def _spans(self, asked: QuestionText) -> list[TextFigure]:
         """The durations that may lie between two days: those of the documents, and of the question where the answer has them."""
-        answered = {duration.value for duration in self._read(self._response, "duration")}
-        spans = [one for text in self._places.texts for one in self._read(_ONE.sub("1", text), "duration")]
-        return spans + [one for one in self._read(asked.question, "duration") if one.value in answered]
+        answered = {duration.value for duration in self._read(self._response).of("duration")}
+        spans = [one for text in self._places.texts for one in self._read(_ONE.sub("1", text)).of("duration")]
+        return spans + [one for one in self._read(asked.question).of("duration") if one.value in answered]
 
     def _size_follows(self, claim: Claim, size: Decimal, sums: Sums, *, yearly: bool) -> bool:
         """Whether a number is computed from others; a small one only where it is an amount or stands nowhere."""

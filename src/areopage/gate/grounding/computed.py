@@ -74,14 +74,14 @@ def computed(stated: TextFigure, response: str, texts: Sequence[str], numbers: S
     if stated.kind == "percentage":
         return _shared(value, beside, texts, numbers)
     if stated.kind == "duration":
-        return any(_as_long(stated, value, one) for text in texts for one in read(text, "duration"))
+        return any(_as_long(stated, value, one) for text in texts for one in read(text).of("duration"))
     terms = {one for text in beside for one in islice(_amounts(text), _MOST)} - {value}
     pairs = [(one, other) for one, other in combinations(terms, 2) if value in (one + other, abs(one - other))]
     if any(one in numbers and other in numbers for one, other in pairs):
         return True
     times = {Decimal(match["times"]) for text in beside for match in _TIMES.finditer(text)}
     for text in texts if times else ():
-        for one in read(text, "amount"):
+        for one in read(text).of("amount"):
             each = isinstance(one.value, Decimal) and one.unit == stated.unit and any(one.value * by == value for by in times)
             if each and _EACH.match(lower_case(text), one.end):
                 return True

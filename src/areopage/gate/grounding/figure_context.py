@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence, Set
 
 from msgspec import Struct
 
-from areopage.text import FigureKind, TextFigure, parted, stems_of, supports
+from areopage.text import FigureKind, FigureText, TextFigure, parted, stems_of, supports
 
 Spot = tuple[int, int, int]  # number of the text, start, end
 PlacedFigure = tuple[TextFigure, Spot]
 FigureFinder = Callable[[FigureKind], Sequence[PlacedFigure]]
-FigureReader = Callable[..., Sequence[TextFigure]]  # `all_figures`, kept: several claims are sought in the same windows
+FigureReader = Callable[[str], FigureText]  # kept: several claims are sought in the same texts
 
 _END = re.compile(r"[.!?;]\s|\n")
 _NEAR = 80  # characters on each side in which the nearest words are sought

@@ -80,6 +80,10 @@ class Identified:
         """The numbers of the texts."""
         return frozenset(decimal_of(found.group()) for text in self._texts for found in _NUMBER.finditer(text))
 
+    @cached_property
+    def _ordinals(self) -> list[tuple[int, Ordinal]]:
+        return [(number, found) for number, text in enumerate(self._texts) for found in ordinals(text, loose=True)]
+
     def spots(self, one: Identifier) -> list[Spot]:
         """Where a text has it, in any writing, up to a number of places."""
         self._left -= 1
@@ -178,13 +182,10 @@ class Identified:
         """Where texts have an ordinal: of the same noun, if they have any of it; a century also where a year of it stands."""
         value = int(one.value)
         own = next((own for own in ordinals(self._response) if own.start == one.start), Ordinal(value, "", one.start, one.end))
-        texts = [(number, list(ordinals(text, loose=True))) for number, text in enumerate(self._texts)]
-        nouns = {other.noun for _, found in texts for other in found}
-        for number, found in texts:
-            for other in found:
-                fits = own.noun not in nouns or other.noun in (own.noun, "") or own.noun == ""
-                if other.value == value and fits:
-                    yield number, other.start, other.end
+        other_noun = own.noun and any(other.noun == own.noun for _, other in self._ordinals)
+        for number, other in self._ordinals:
+            if other.value == value and (not other_noun or other.noun in (own.noun, "")):
+                yield number, other.start, other.end
         if own.cardinal:
             yield from self._digits(Decimal(value))
         if own.noun == "century":

@@ -87,7 +87,7 @@ class ClaimPlaces:
             self._figures[kind] = [
                 (figure, (number, figure.start, figure.end))
                 for number, text in enumerate(self._flat)
-                for figure in self._read(text, kind, days=True)
+                for figure in self._read(text).of(kind)
                 if kind != "duration" or DIGITS.search(figure.text)
             ]
         return self._figures[kind]

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from areopage.text import stem
+from areopage.text import beginning, lower_case, matches_at, stem
 
 _FRENCH = (
     "premier/première/1er/1re deuxième/second/seconde troisième quatrième cinquième sixième septième"
@@ -42,8 +42,9 @@ _NOUNS: Mapping[str, str] = MappingProxyType(
 """What an ordinal in words stands before, in one word for both languages."""
 _ROMAN = r"(?:[IVX]{1,7}|(?=[IVXLCDM]{2,8}(?![A-Z]))[IVXLCDM]{2,8})"
 _SUFFIX = r"(?:(?P<first>ers?|[èe]res?)|ᵉ|ᵗʰ|e|i?[èeé]mes?|nde?s?|st|rd|th)"
-# Where a number or a numeral begins.
+# Where a number or a numeral begins, and a numeral behind a word: these are found faster than the expressions that follow.
 _BEGINS = re.compile(r"[0-9IVXLCDM](?<![\w.,/'’-].)")
+_CARDINAL_BEGINS = re.compile(r"[IVXL](?<=[\w-][ \u00a0].)")
 _NUMBERED = re.compile(
     rf"(?<![\w.,/'’-])(?:(?P<digits>[0-9]{{1,3}})[ \u00a0]?(?P<raised>°)?(?<=[0-9])|(?P<roman>{_ROMAN})){_SUFFIX}(?!\w)"
 )
@@ -51,6 +52,8 @@ _SPELLED = re.compile(
     rf"(?<![\w-])(?P<word>{'|'.join(sorted((word.replace('-', '[- ]') for word in _WORDS), key=len, reverse=True))})s?(?![\w-])",
     re.IGNORECASE,
 )
+_SPELLED_BEGINS = beginning(re.split("[ -]", word)[0] for word in _WORDS)
+_BEFORE_NOUN = re.compile(rf"[ \u00a0-](?:{'|'.join(_NOUNS)})(?![^\W\d_])")
 _NEXT = re.compile(r"[ \u00a0-](?P<noun>[^\W\d_]{1,24})")
 # After a name or a part of a text: Louis XIV, chapitre XII, World War II.
 _CARDINAL = re.compile(r"(?P<roman>(?:XL|L)?[IVX]{1,6})(?![\w'’-]|\.[A-Z])")
@@ -95,11 +98,13 @@ def roman(value: int) -> str:
 
 def ordinals(text: str, *, loose: bool = False) -> Iterator[Ordinal]:
     """The ordinals of a text; `loose` ones are in words and stand before any noun."""
-    for match in _NUMBERED.finditer(text):
+    for match in matches_at(_NUMBERED, text, [begin.start() for begin in _BEGINS.finditer(text)]):
         value = int(match["digits"]) if match["digits"] else roman_value(match["roman"])
         if value and (value == 1 or not match["first"]):  # "vers" is no fifth
             yield Ordinal(value, _noun_after(text, match.end()), *match.span())
-    for match in _SPELLED.finditer(text):
+    low = lower_case(text)
+    words = _SPELLED_BEGINS.finditer(low) if loose or _BEFORE_NOUN.search(low) else ()
+    for match in matches_at(_SPELLED, text, [begin.start() for begin in words]):
         following = _NEXT.match(text, match.end())
         if loose or (following and following["noun"].lower() in _NOUNS):
             value = _WORDS[match["word"].lower().replace(" ", "-")]
@@ -109,7 +114,7 @@ def ordinals(text: str, *, loose: bool = False) -> Iterator[Ordinal]:
 
 def cardinals(text: str) -> Iterator[Ordinal]:
     """The Roman numerals of a text that stand behind what they number."""
-    for match in _CARDINAL.finditer(text):
+    for match in matches_at(_CARDINAL, text, [begin.start() for begin in _CARDINAL_BEGINS.finditer(text)]):
         before = _BEFORE.search(text, max(0, match.start() - 26), match.start())
         value = roman_value(match["roman"])
         if before is None or not value:

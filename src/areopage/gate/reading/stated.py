@@ -17,9 +17,9 @@ from areopage.text import (
     FRENCH_MONTHS,
     MONEY,
     UNIT_WORDS,
+    FigureText,
     Reference,
     TextFigure,
-    all_figures,
     around,
     is_light,
     legal_references,
@@ -92,7 +92,7 @@ def stated_in(response: str) -> list[Stated]:
     exact: list[Stated] = []
     days = any(_dated(low, *span) for span in candidates)
     for start, end in _windows(response, candidates, BEFORE):
-        for figure in all_figures(response[start:end], days=days):
+        for figure in FigureText(response[start:end]).all(days=days):
             exact.append(replace(figure, start=figure.start + start, end=figure.end + start))
     for start, end in _windows(response, [span for span in candidates if _legal(low, *span, acts)], BEFORE_ACTS):
         for reference in legal_references(response[start:end]):
