@@ -66,6 +66,7 @@ ClaimKind = Literal[
 ]
 NAMING: tuple[ClaimKind, ...] = ("contact", "code", "weekday", "name")
 """Kinds that name something and are no figures."""
+_NEVER_COMPUTED = (*NAMING, "reference")
 ClaimState = Literal["supported", "computed", "repeated", "asserted", "altered", "elsewhere", "missing"]
 
 
@@ -161,6 +162,9 @@ class _Check:
 
     def _follow(self, claims: list[Claim], asked: QuestionText) -> None:
         """Note what follows from the user's own figures and what the documents say: 5 % of his 2,000 euros."""
+        unsettled = [at for at, claim in enumerate(claims) if claim.state in _UNSETTLED and claim.kind not in _NEVER_COMPUTED]
+        if not unsettled:
+            return
         sums = self._sums(claims, asked)
         dates = any(claim.kind == "date" and claim.state in ("missing", "asserted") for claim in claims)
         days = [str(one.value) for one in self._read(asked.dated).of("date")] if dates else []
@@ -168,8 +172,9 @@ class _Check:
         yearly = _YEARLY.search(self._response) is not None
         for _ in range(_PASSES):
             before = len(sums)
-            for at, claim in enumerate(claims):
-                if claim.state not in _UNSETTLED or claim.kind in (*NAMING, "reference"):
+            for at in unsettled:
+                claim = claims[at]
+                if claim.state == "computed":
                     continue
                 size = self._size(at, durations=claim.state != "asserted")
                 follows = size is not None and self._size_follows(claim, size, sums, yearly=yearly)
@@ -195,10 +200,11 @@ class _Check:
             counts |= {Decimal(5)} if _WORKING_WEEK.search(low) else set()
         prices = (match for text in texts for match in _PRICE.finditer(text))
         priced = {decimal_of(match["before"] or match["after"]) for match in islice(prices, _MOST_PRICED)} if own else set()
-        percentages = [one.value for one, _ in self._places.figures("percentage") if isinstance(one.value, Decimal)]
+        held = self._places.figures("percentage") if own else ()
+        percentages = [figure.value for figure, _ in held if isinstance(figure.value, Decimal)]
         lows = map(str.lower, texts if own else ())
         named = [value for low in lows for word, value in _NAMED_SHARES.items() if word in low]
-        shares = {*(one / 100 for one in percentages[:_MOST_PRICED]), *named} if own else set()
+        shares = {*(one / 100 for one in percentages[:_MOST_PRICED]), *named}
         fractions = islice(_FRACTION.finditer(self._prompt), _MOST_FOLLOWED)
         sums = Sums(
             {one for one in own if one > SMALL}

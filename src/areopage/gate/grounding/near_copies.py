@@ -116,15 +116,20 @@ class MarkedSentence:
 
 def changes_of(sentence: str, stems: Set[str], near: str, language: str) -> tuple[Change, ...]:
     """What a sentence changes of the one in `near` that it nearly copies; () for one that copies none, or changes nothing."""
-    spans = sentences(_UNSPACED.sub(r"\g<0> ", near), language)[:_MOST_SENTENCES]
-    cuts = [(span.text, frozenset(stems_of(parted(span.text).split()))) for span in spans]
-    texts = [text for text, known in cuts if len(stems & known) >= LEAST_NEAR * len(stems)]
-    if not texts or sentence.strip() in texts:
-        return ()
     own = MarkedSentence(sentence)
     core = own.without_clauses()
     core = core if len(core) >= _FEWEST else own.stems
-    pieces = [MarkedSentence(text) for text in texts] if len(core) >= _FEWEST else []
+    if len(core) < _FEWEST or not _may_be_copied(core, frozenset(stems_of(parted(near).split()))):
+        return ()
+    texts = [span.text for span in sentences(_UNSPACED.sub(r"\g<0> ", near), language)[:_MOST_SENTENCES]]
+    if sentence.strip() in texts:
+        return ()
+    cuts = [(text, frozenset(stems_of(parted(text).split()))) for text in texts]
+    pieces = [
+        MarkedSentence(text)
+        for text, roots in cuts
+        if len(stems & roots) >= LEAST_NEAR * len(stems) and _may_be_copied(core, roots)
+    ]
     # The share of the words that a piece has, or the opposite of which it has.
     kept = [
         [stem for stem in core if stem in piece.stems or not OPPOSITES.get(stem, frozenset()).isdisjoint(piece.roots)]
@@ -140,6 +145,11 @@ def changes_of(sentence: str, stems: Set[str], near: str, language: str) -> tupl
                 return ()
             found = found if share < best else changed
     return found
+
+
+def _may_be_copied(core: Set[str], roots: Set[str]) -> bool:
+    """Whether a text with some roots may have enough of a sentence's words, or of their opposites."""
+    return sum(stem in roots or stem in OPPOSITES for stem in core) >= _LEAST * len(core)
 
 
 def _changes(own: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:

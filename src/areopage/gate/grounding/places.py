@@ -193,14 +193,18 @@ class ClaimPlaces:
                     yield number, start, end
 
     def _numbers(self, value: int) -> Iterator[Spot]:
-        sought = re.compile((_BETWEEN_GROUPS if value >= _GROUPED else "").join(str(value)))
+        digits = str(value)
+        grouped = re.compile(_BETWEEN_GROUPS.join(digits)) if value >= _GROUPED else None
         for number, text in enumerate(self.texts):
-            for match in islice(sought.finditer(text), _MOST_SPANS):
+            spans: Iterator[tuple[int, int]] = ((start, start + len(digits)) for start in starts_of(digits, text))
+            if grouped is not None:
+                spans = (match.span() for match in grouped.finditer(text))
+            for start, end in islice(spans, _MOST_SPANS):
                 self._left -= 1
                 if self._left < 0:
                     return
-                if _whole(text, *match.span(), dated=True):
-                    yield number, *match.span()
+                if _whole(text, start, end, dated=True):
+                    yield number, start, end
 
 
 def _whole(text: str, start: int, end: int, *, dated: bool) -> bool:
