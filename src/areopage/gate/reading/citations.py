@@ -177,11 +177,9 @@ def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None,
         return
     for match in _TOKEN.finditer(response):
         label = match.group()
-        if not _DISTINCTIVE.fullmatch(label):
-            continue
         if label in names.distinctive:
             yield label, label, match.start(), match.end()
-        elif names.written_like_an_id(label):
+        elif not label.isalpha() and distinctive(label) and names.written_like_an_id(label):
             yield label, names.find(label), match.start(), match.end()
 
 

@@ -15,14 +15,14 @@ The text is one that is `Readable`.
 import html
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
 
 from msgspec import Struct
 
 from areopage.gate.reading.ordinals import ordinals
-from areopage.text import decimal_of
+from areopage.text import DIGITS, decimal_of, matches_at
 
 IdentifierKind = Literal["contact", "code", "number", "weekday"]
 
@@ -256,14 +256,15 @@ def identifiers(text: str, low: str) -> list[Identifier]:
     """All of them, none inside another: contacts before codes, measures before bare numbers. Not in order."""
     free = bytearray(len(text))
     found: list[Identifier] = []
-    addresses = [_made("number", match, match["number"], ADDRESS) for match in _ADDRESS.finditer(text)]
+    starts = [match.start() for match in DIGITS.finditer(text)]
+    addresses = [_made("number", match, match["number"], ADDRESS) for match in matches_at(_ADDRESS, text, starts)]
     numbered = [
         Identifier(
             kind="number", value=str(one.value), text=text[one.start : one.end], start=one.start, end=one.end, unit=ORDINAL
         )
         for one in ordinals(text)
     ]
-    for one in itertools.chain(contacts(text), addresses, codes(text), numbered, numbers(text)):
+    for one in itertools.chain(contacts(text), addresses, codes(text) if starts else (), numbered, numbers(text, starts)):
         if not any(free[one.start : one.end]):
             free[one.start : one.end] = b"\1" * (one.end - one.start)
             found.append(one)
@@ -294,21 +295,21 @@ def codes(text: str) -> Iterator[Identifier]:
             yield _made("code", match, squashed(match.group()))
 
 
-def numbers(text: str) -> Iterator[Identifier]:
-    """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals."""
-    for match in _HOUR.finditer(text):
+def numbers(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
+    """Ratios, and bare numbers but small ones that only count, the numbers of lists and ordinals; digits begin at `starts`."""
+    for match in matches_at(_HOUR, text, starts):
         hour = int(match["hour"]) % 12 + (12 if match["half"] == "p" else 0)
         yield _made("number", match, f"{hour}:{int(match['minute'] or 0):02}")
-    for match in _RATIO.finditer(text):
+    for match in matches_at(_RATIO, text, starts):
         yield _made("number", match, f"{int(match['first'])}:{int(match['second'])}")
-    for match in _NUMBER.finditer(text):
+    for match in matches_at(_NUMBER, text, starts):
         unit, factor = unit_after(text, match.end())
         if not unit and (text[match.end() : match.end() + 1].isalpha() or _lists(text, match)):
             continue
         value = decimal_of(match.group())
         if unit or value > SMALL or value != int(value) or _LOCATING.search(text, max(0, match.start() - 20), match.start()):
             yield _made("number", match, f"{value:f}", unit, factor)
-    for match in _RANGE_END.finditer(text):  # pages 12-15, 15-20 pupils
+    for match in matches_at(_RANGE_END, text, starts):  # pages 12-15, 15-20 pupils
         start, end = match.span("last")
         unit, factor = unit_after(text, end)
         last = int(match["last"])

@@ -301,9 +301,8 @@ def markers_of(words: Sequence[str]) -> list[Marker]:
 def _phrase_at(words: Sequence[str], at: int) -> tuple[int, MarkerKind, str] | None:
     for phrase, kind, value in _PHRASES.get(words[at], ()):
         length = len(phrase) - (phrase[-1] == "#")
-        if phrase == ("subject", "to") and words[at - 1] in _BE:
+        if tuple(words[at : at + length]) != phrase[:length] or (phrase == ("subject", "to") and words[at - 1] in _BE):
             continue
-        numbered = any(word[0].isdigit() or word in _NUMBERS for word in words[at + length : at + length + 2])
-        if tuple(words[at : at + length]) == phrase[:length] and (length == len(phrase) or numbered):
+        if length == len(phrase) or any(word[0].isdigit() or word in _NUMBERS for word in words[at + length : at + length + 2]):
             return length, kind, value
     return None

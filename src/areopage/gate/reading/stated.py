@@ -24,6 +24,7 @@ from areopage.text import (
     is_light,
     legal_references,
     lower_case,
+    matches_at,
     stem,
     unaccented,
 )
@@ -102,7 +103,7 @@ def stated_in(response: str) -> list[Stated]:
         taken[one.start : one.end] = b"\1" * (one.end - one.start)
     found += exact
     found += _free([one for one in named if one.kind == "code" or one.unit], taken)
-    found += _free(_things(response), taken)
+    found += _free(_things(response, [start for start, _ in runs]), taken)
     found += _free([one for one in named if one.kind == "number" and not one.unit], taken)
     return sorted(found, key=lambda one: (one.start, one.end))
 
@@ -117,8 +118,8 @@ def _free(stated: Iterable[Stated], taken: bytearray) -> list[Stated]:
     return found
 
 
-def _things(response: str) -> Iterator[CountedThings]:
-    for match in THINGS.finditer(response):
+def _things(response: str, starts: Sequence[int]) -> Iterator[CountedThings]:
+    for match in matches_at(THINGS, response, starts):
         noun = stem(match["noun"])
         if noun and not is_light(match["noun"]) and match["noun"][0].islower() and match["noun"] not in ("av", "apr"):
             yield CountedThings(value=int(match["number"]), noun=noun, text=match.group(), start=match.start(), end=match.end())
