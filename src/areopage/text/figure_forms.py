@@ -314,7 +314,8 @@ class FigureText:
         found: list[TextFigure] = []
         taken = bytearray(len(self.text))
         # A date is tried last: the 2000 of "2000 €" is no year.
-        for figures in (*map(self.of, ("percentage", "amount", "duration")), map(self.date, dates(self.low, self.date_starts))):
+        others = (self.of("percentage"), self.of("amount"), self.of("duration"))
+        for figures in (*others, map(self.date, dates(self.low, self.date_starts))):
             fresh = [figure for figure in figures if not any(taken[figure.start : figure.end])]
             for figure in fresh:
                 taken[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
