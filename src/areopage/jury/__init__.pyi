@@ -22,7 +22,6 @@ from .opening import check_judge as check_judge  # Open a judge, check it and cl
 from .opening import check_model as check_model  # Open a model, check it and close it.
 from .opening import is_judge_provider as is_judge_provider  # Whether a provider's judges are no language models
 from .opening import open_judge as open_judge  # Open a judge without calling it.
-from .options import batched_judges as batched_judges  # The names of the judges whose calls go through batch services.
 from .options import choose_judges as choose_judges  # Select the judges of a run.
 
 # The settings of a stored run, with the user's servers in place of those of the same names.
@@ -50,7 +49,6 @@ from .rescoring import gated as gated  # What the gate's judge said of doubtful 
 from .rescoring import monitored as monitored  # The monitor's evaluated answers that pass a filter.
 from .rescoring import rescore as rescore  # Recompute scores, and compare them with the stored panels' scores.
 from .results import Evaluated as Evaluated  # An evaluation with its inputs.
-from .results import JudgeHealth as JudgeHealth  # How one judge did over a run.
 from .results import evaluated as evaluated  # Aggregate the judgments on one answer.
 
 # Aggregate judgments that are known to be about an answer, with any keys.

@@ -65,13 +65,6 @@ def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
     )
 
 
-def batched_judges(suite: Suite, judges: Sequence[Judge], *, wanted: bool) -> tuple[str, ...]:
-    """The names of the judges whose calls go through batch services."""
-    configured = suite.config.judge_system.judges
-    said = {name: section.batch for name, section in configured.items() if section.batch is not None}
-    return tuple(judge.name for judge in judges if judge.is_model and said.get(judge.name, wanted))
-
-
 def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
     """The criteria that a suite's judge may judge.
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from areopage.cases import Case, Turn
 from areopage.errors import name_list
@@ -33,7 +32,6 @@ from areopage.models import call_notes_in
 from areopage.records import record_from
 from areopage.scoring import DECIMALS as SHOWN_DECIMALS
 from areopage.scoring import (
-    GIVEN_NAMES,
     CriterionScore,
     Given,
     Grade,
@@ -50,46 +48,6 @@ from areopage.scoring import (
 NONE_APPLIES = "no criterion applies"
 NONE_WEIGHS = "no criterion that this jury judges has a weight"
 DECIMALS = 6  # 5.9999999999 is 6, and must raise no alert
-
-
-class JudgeHealth(Struct, frozen=True, kw_only=True):
-    """How one judge did over a run.
-
-    Args:
-        unfit: why it is unfit; "" where it was never examined.
-        recorded_model: the model whose answers it repeats, where it is a recording that says so.
-        planned: verdicts that were planned.
-        outcomes: how many verdicts came to each outcome; `not_run` counts those that were never asked for.
-        repaired_heuristic, repaired_model: judgments read by json-repair, and by a repair call.
-        seconds: mean of a call; tokens are sums, as far as the server told them.
-        cost: in `currency`; None where no price is stated.
-        outliers: how often its score stood apart from the other judges'.
-        expected: how many of its scores are expectations from log-probabilities, and `written` how many are as it wrote them.
-        mass: the mean probability of all valid scores together at the places of its scores, in [0, 1]; None where none is known.
-    """
-
-    judge: str
-    model: str
-    unfit: str
-    planned: int
-    outcomes: dict[str, int]
-    repaired_heuristic: int
-    repaired_model: int
-    seconds: float
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-    currency: str
-    outliers: int = 0
-    recorded_model: str = ""
-    expected: int = 0
-    written: int = 0
-    mass: float | None = None
-
-    @property
-    def coverage(self) -> float:
-        """Verdicts of a judge that has judged over planned verdicts, in [0, 1]."""
-        return sum(self.outcomes[name] for name in GIVEN_NAMES) / self.planned if self.planned else 0.0
 
 
 class Evaluated(Evaluation, frozen=True, kw_only=True):

@@ -6,8 +6,9 @@ from typing import Any
 from msgspec import Struct
 
 from areopage.bench.figures.figure import Fact, Figure, Page
+from areopage.bench.results.run_columns import JudgeHealth
 from areopage.bench.results.run_data import RunData
-from areopage.jury import JudgeHealth, ScoringMethod
+from areopage.jury import ScoringMethod
 from areopage.ledger import JudgeStanding
 from areopage.locales import MISSING, Locale
 from areopage.records import record_from

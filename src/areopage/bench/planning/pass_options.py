@@ -1,4 +1,4 @@
-"""Passes of a run, adaptive and joint ones: what the suite and the user ask for, and what stands against it."""
+"""Passes and batches of a run: what the suite and the user ask for, and what stands against it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -58,6 +58,13 @@ def asked_passes(
     still = copying_judges(kept)
     notes = [copies.note for judge in judges for copies in judge.copied_passes()]
     return kept, (*notes, *([Note("passes_are_copies", {"judges": still})] if still else ()))
+
+
+def batched_judges(suite: Suite, judges: Sequence[Judge], *, wanted: bool) -> tuple[str, ...]:
+    """The names of the judges whose calls go through batch services."""
+    configured = suite.config.judge_system.judges
+    stated = {name: section.batch for name, section in configured.items() if section.batch is not None}
+    return tuple(judge.name for judge in judges if judge.is_model and stated.get(judge.name, wanted))
 
 
 def joint_remarks(suite: Suite, spec: RunSpec) -> Iterator[Note]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from areopage.bench.conversations.children import turns_without_model
 from areopage.bench.options import RunOptions
 from areopage.bench.panels import case_clusters, chosen_cases
-from areopage.bench.planning.pass_options import asked_passes, choose_passes, joint_remarks
+from areopage.bench.planning.pass_options import asked_passes, batched_judges, choose_passes, joint_remarks
 from areopage.bench.planning.reassess import StoredAnswers
 from areopage.bench.planning.selection import (
     by_reply,
@@ -29,7 +29,7 @@ from areopage.cases import Case, Dataset, Persona, RejectedRow, field_named, loa
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
 from areopage.errors import ConfigError, DatasetError, ModelError, counted, name_list
-from areopage.jury import Judge, answers_no_prompts, batched_judges, choose_judges
+from areopage.jury import Judge, answers_no_prompts, choose_judges
 from areopage.locales import Note
 from areopage.models import ModelReference, known_price
 from areopage.scoring import V1_1, Profile

@@ -12,11 +12,11 @@ from areopage.bench.passes import RunPasses
 from areopage.bench.results.coverage import JudgedTurns
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.criteria import BY_REPLY, WHOLE
-from areopage.jury import JudgeHealth, signs_in
+from areopage.jury import signs_in
 from areopage.ledger import VerdictColumns, VerdictKind
 from areopage.locales import Note
 from areopage.models import ANSWERED_BY, NOT_SENT
-from areopage.scoring import CODES, NOT_APPLICABLE, NOT_MADE, OUTCOME_NAMES, Flags, PassColumns, ScoreColumns
+from areopage.scoring import CODES, GIVEN_NAMES, NOT_APPLICABLE, NOT_MADE, OUTCOME_NAMES, Flags, PassColumns, ScoreColumns
 
 Numbers = NDArray[np.integer[Any]]
 
@@ -228,6 +228,46 @@ def _place_keys(
 ) -> NDArray[np.int64]:
     found: NDArray[np.int64] = (case.astype(np.int64) * criteria + criterion) * turns + turn
     return found
+
+
+class JudgeHealth(Struct, frozen=True, kw_only=True):
+    """How one judge did over a run.
+
+    Args:
+        unfit: why it is unfit; "" where it was never examined.
+        recorded_model: the model whose answers it repeats, where it is a recording that says so.
+        planned: verdicts that were planned.
+        outcomes: how many verdicts came to each outcome; `not_run` counts those that were never asked for.
+        repaired_heuristic, repaired_model: judgments read by json-repair, and by a repair call.
+        seconds: mean of a call; tokens are sums, as far as the server told them.
+        cost: in `currency`; None where no price is stated.
+        outliers: how often its score stood apart from the other judges'.
+        expected: how many of its scores are expectations from log-probabilities, and `written` how many are as it wrote them.
+        mass: the mean probability of all valid scores together at the places of its scores, in [0, 1]; None where none is known.
+    """
+
+    judge: str
+    model: str
+    unfit: str
+    planned: int
+    outcomes: dict[str, int]
+    repaired_heuristic: int
+    repaired_model: int
+    seconds: float
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    currency: str
+    outliers: int = 0
+    recorded_model: str = ""
+    expected: int = 0
+    written: int = 0
+    mass: float | None = None
+
+    @property
+    def coverage(self) -> float:
+        """Verdicts of a judge that has judged over planned verdicts, in [0, 1]."""
+        return sum(self.outcomes[name] for name in GIVEN_NAMES) / self.planned if self.planned else 0.0
 
 
 def run_health(

@@ -11,11 +11,11 @@ from areopage.bench.compared import RunHistory
 from areopage.bench.conversations.turns import ConversationEnds
 from areopage.bench.passes import RunPasses
 from areopage.bench.results.coverage import RunCoverage
-from areopage.bench.results.run_columns import RunColumns
+from areopage.bench.results.run_columns import JudgeHealth, RunColumns
 from areopage.bench.results.run_texts import RunAnswers, RunJudgments
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.cases import Case, RejectedRow
-from areopage.jury import JudgeHealth, asks_for_score
+from areopage.jury import asks_for_score
 from areopage.ledger import (
     Answer,
     CallTotals,
