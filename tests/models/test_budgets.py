@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from areopage.bench.budget import Budget
 from areopage.errors import CallError, CallRejected, CallTimedOut, CallUnreachable
-from areopage.jury.budget import Budget
 from areopage.models.port import Completion, Message, Options
 from areopage.models.prices import Price
 from areopage.models.reference import ModelReference

@@ -1,5 +1,7 @@
 """Benchmarks: a target answers a dataset, and a jury scores the answers."""
 
+from .budget import Budget as Budget  # The budget of one command, consulted before each call
+
 # The beginning of the source of a child's turns that a model wrote.
 from .conversations.children import CHILD_SOURCE as CHILD_SOURCE
 from .execution.batch_judges import cancel_batches as cancel_batches  # Ask providers to cancel the batches of a run that are out

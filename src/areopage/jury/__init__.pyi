@@ -3,9 +3,6 @@
 # Whether the response, or a reply before it, speaks to the judge or gives a verdict
 from .addressing import asks_for_score as asks_for_score
 from .addressing import signs_in as signs_in  # Of a judgment's steps those that name a sign.
-from .budget import Budget as Budget  # The budget of one command, consulted before each call
-from .budget import PaidModel as PaidModel  # A model that a budget pays
-from .budget import SharedBudget as SharedBudget  # This process's part of a budget
 from .call_sizes import VERDICT_TOKENS as VERDICT_TOKENS  # Assumed of one verdict of a judge.
 from .call_sizes import CallSize as CallSize  # What the calls take whose judgments the ledger lacks.
 from .code_judge import CodeJudge as CodeJudge  # Judges by a function

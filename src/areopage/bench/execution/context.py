@@ -5,8 +5,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from areopage.bench.budget import Budget
 from areopage.bench.spec import RunSpec, Target
-from areopage.jury import Budget, Judge
+from areopage.jury import Judge
 from areopage.ledger import Answer, Judgment, Ledger, SentBatch
 from areopage.models import ModelSettings, OutageObserver, Traffic
 

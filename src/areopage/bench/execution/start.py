@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from areopage.bench.budget import Budget
 from areopage.bench.execution.blocks import block_calls
 from areopage.bench.execution.context import Observer, Observers, RunContext
 from areopage.bench.execution.run import WHOLE, RunPart, carry_out
@@ -23,7 +24,7 @@ from areopage.bench.planning.prepare import PreparedRun, prepare_run
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, load_run_cases
 from areopage.digest import short_digest
 from areopage.errors import ModelError, StorageError
-from areopage.jury import Budget, Judge, check_model, reached_by
+from areopage.jury import Judge, check_model, reached_by
 from areopage.ledger import Ledger, Run, json_text, make_folder
 from areopage.locales import Note
 from areopage.models import Agree, ModelReference, ModelSettings, Traffic

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import structs
 
+from areopage.bench.budget import Budget, PaidModel, SharedBudget
 from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.execution.context import AskedModels
 from areopage.bench.spec import RunSpec
-from areopage.jury import Budget, PaidModel
 from areopage.ledger import Ledger, Run
 from areopage.models import may_cost
 from areopage.work import is_on_this_machine
@@ -28,8 +28,7 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, run
     models = [model for spec in specs for model in _asked_models(spec, os.environ)]
     if ledger is None or not runs:
         return Budget.for_models(limit, models, {})
-    from areopage.jury import SharedBudget  # most runs have no budget
-    from areopage.ledger import BudgetParts
+    from areopage.ledger import BudgetParts  # most runs have no budget
 
     def spent() -> dict[str, float]:
         costs = defaultdict[str, float](float)

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from areopage.bench import (
     REPORT,
+    Budget,
     Observers,
     PreparedRun,
     RunOptions,
@@ -64,7 +65,6 @@ from areopage.compare.league.trend import trend_of_target
 from areopage.compare.league.trend_page import trend_report, write_trend
 from areopage.digest import digest_of
 from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError, counted
-from areopage.jury import Budget
 from areopage.ledger import Ledger, Run
 from areopage.locales import LANGUAGES
 from areopage.models import Contact

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from areopage.bench.budget import Budget, PaidModel
 from areopage.errors import BudgetSpent, UserError
-from areopage.jury.budget import Budget, PaidModel
 from areopage.models.port import Completion, Message
 from areopage.models.prices import ASSUMED_MOST, Price
 from areopage.models.reference import ModelReference

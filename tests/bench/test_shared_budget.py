@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import update
 
+from areopage.bench.budget import Budget, SharedBudget
 from areopage.errors import BudgetSpent
-from areopage.jury.budget import Budget, SharedBudget
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.schema import budget_parts
 from areopage.ledger.write.shares import BudgetPart, BudgetParts, free_part
