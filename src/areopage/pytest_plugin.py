@@ -7,7 +7,8 @@
 It imports nothing of Areopage before a test uses it.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -67,16 +68,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture
 def areopage_sample(request: pytest.FixtureRequest) -> "AnswerSample":
     """The answers of a test; when the test ends, they are judged and its claim is decided."""
-    from areopage.errors import UserError
     from areopage.testing import sample_of
 
     marker = request.node.get_closest_marker(MARKER)
     if marker is None:
         pytest.fail("areopage_sample needs @pytest.mark.areopage(..., at_least=...) or baseline=True", pytrace=False)
-    try:
+    with _refusals():
         claim = _claim(request.node, marker.args, marker.kwargs)
-    except UserError as fault:
-        raise _refusal(fault) from None
     sample = sample_of(claim)
     request.node.stash[_CLAIMED] = claim, sample
     return sample
@@ -100,21 +98,18 @@ class Jury:
             criteria: which it is judged by; "" for the suite's selection.
             claim: `suite`, `judges`, `passes`, `language`, `undecided`, as for the marker.
         """
-        from areopage.errors import UserError
         from areopage.monitor import case_of
         from areopage.testing import decide_answer
 
         __tracebackhide__ = True
         self._asked += 1
-        try:
+        with _refusals():
             case = case_of(prompt, response, documents)
             named = {"criteria": criteria or None, "at_least": 1.0, **claim}
             answer_claim = _claim(self._item, (), {key: value for key, value in named.items() if value is not None})
             if not response.strip():
                 pytest.fail("the answer is empty", pytrace=False)
             decision = decide_answer(answer_claim, case, f"{self._item.nodeid} {self._asked}", _place(self._item.config))
-        except UserError as fault:
-            raise _refusal(fault) from None
         _settle(self._item, answer_claim, decision)
 
 
@@ -129,15 +124,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Decide on a test's claim when the test itself has passed."""
     result = yield
     if _CLAIMED in item.stash:
-        from areopage.errors import UserError
         from areopage.testing import decide
 
         claim, sample = item.stash[_CLAIMED]
         keep = bool(item.config.getoption("--areopage-keep-baseline"))
-        try:
+        with _refusals():
             decision = decide(claim, sample, item.nodeid, _place(item.config), keep=keep)
-        except UserError as fault:
-            raise _refusal(fault) from None
         _settle(item, claim, decision)
     return result
 
@@ -178,8 +170,15 @@ def _settle(item: pytest.Item, claim: "SampleClaim", decision: "ClaimDecision") 
         raise pytest.skip.Exception(f"not decided: {decision.text}", _use_item_location=True)
 
 
-def _refusal(fault: Exception) -> BaseException:
-    return pytest.fail.Exception(f"areopage: {fault}", pytrace=False)
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Fail the test with the one line of a user error."""
+    from areopage.errors import UserError
+
+    try:
+        yield
+    except UserError as fault:
+        raise pytest.fail.Exception(f"areopage: {fault}", pytrace=False) from None
 
 
 def _claim(item: pytest.Item, positional: tuple[Any, ...], named: dict[str, Any]) -> "SampleClaim":
