@@ -96,9 +96,9 @@ def test_running_text_opens_no_section(text: str) -> None:
 def test_the_first_of_two_sections_ends_where_the_next_expected_one_begins() -> None:
     text = "## Analyse\nun\n### Détail\ndeux\n## Règle applicable\n\n## Sources\n- article 45"
     analysis, rule, listed = sections(text, EXPECTED)
-    assert text[analysis.start : analysis.end] == "\nun\n### Détail\ndeux\n## "
+    assert text[analysis.heading.body : analysis.end] == "\nun\n### Détail\ndeux\n## "
     assert (rule.heading.text, rule.empty) == ("Règle applicable", True)
-    assert text[listed.start : listed.end] == "\n- article 45"
+    assert text[listed.heading.body : listed.end] == "\n- article 45"
 
 
 def test_labels_inside_a_paragraph_open_sections() -> None:

@@ -34,11 +34,10 @@ class HeadingLine(Struct, frozen=True, kw_only=True):
 
 
 class AnswerSection(Struct, frozen=True, kw_only=True):
-    """An expected section that was found; its content is `source[start:end]`, and `empty` says that it has no word."""
+    """An expected section that was found; its content is `source[heading.body:end]`, and `empty` says that it has no word."""
 
     name: str
     heading: HeadingLine
-    start: int
     end: int
     empty: bool
 
@@ -100,7 +99,7 @@ def sections(text: str, expected: Mapping[str, Sequence[str]]) -> tuple[AnswerSe
         end = opened[index + 1][1].start if index + 1 < len(opened) else len(text)
         empty = not any(map(str.isalnum, text[heading.body : end]))
         if name not in by_name or (by_name[name].empty and not empty):
-            by_name[name] = AnswerSection(name=name, heading=heading, start=heading.body, end=end, empty=empty)
+            by_name[name] = AnswerSection(name=name, heading=heading, end=end, empty=empty)
     return tuple(sorted(by_name.values(), key=lambda section: section.heading.start))
 
 

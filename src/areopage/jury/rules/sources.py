@@ -138,7 +138,7 @@ def judge_sources(case: Case, response: str, language: str, rules: AnswerQuality
     """
     holdings = Holdings(case.documents, case.prompt_text)
     present = sections(response, {section.name: section.aliases for section in rules.sections})
-    ranges = [(section.start, section.end) for section in present if section.name == rules.sources_section]
+    ranges = [(section.heading.body, section.end) for section in present if section.name == rules.sources_section]
     listed = ranges[0] if ranges else (len(response), len(response))
     citations = tuple(_citations(response, case.documents, holdings, listed))
     cited = [citation for citation in citations if citation.named]
