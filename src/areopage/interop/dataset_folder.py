@@ -35,9 +35,7 @@ Splits = dict[str, list[Path]]
 def dataset_files(folder: Path, config: str = "", split: str = "") -> list[Path]:
     """The files of one split, in the order of their names.
 
-    Args:
-        config: a configuration of the card; "" for its default or only one.
-        split: "" for the only one, else the first of `SPLITS`.
+    "" is the card's default or only configuration, and the only split, else the first of `SPLITS`.
     """
     configs, default = _configs(folder)
     configs = configs or {DEFAULT: _by_names(folder)}

@@ -40,11 +40,10 @@ class _CasePlace(NamedTuple):
 
 
 def write_sarif(view: RunView, path: Path, language: str = "") -> None:
-    """Write the file.
+    """Write the file with messages in a language; "" is the run's.
 
-    Args:
-        language: of the messages; the run's where it is "". The texts of criteria are in the run's language; the names and
-            descriptions that the suite gives them in the other one are a translation in the file, where the suite is still there.
+    The texts of criteria are in the run's language; the names and descriptions that the suite gives them in the other one are a
+    translation in the file, where the suite is still there.
     """
     view = view.in_language(language)
     log = sarif_log(view, report_locale(language or view.spec.language))

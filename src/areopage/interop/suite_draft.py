@@ -57,10 +57,8 @@ class SuiteDraft(Struct, frozen=True, kw_only=True):
     ) -> None:
         """Write the suite.
 
-        Args:
-            config: the template of `config.yml`, for the languages, the selection and `values`.
-            data: the lines of each file; one without lines is not written.
-            selected: the ids of the criteria of the default selection, whose name is `selection`.
+        `config` is the template of `config.yml`, for the languages, the selection and `values`; `data` are the lines of each
+        file, and one without lines is not written.
         """
         paths = SuiteConfig().criteria
         for file, text in self.prompts.items():

@@ -177,7 +177,6 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
 
         Args:
             scope: golden questions count only where its source names them.
-            scale: the suite's.
             labels: what people call each criterion, by its path, in the order in which criteria are shown; criteria with scores
                 and no label come after them.
             baseline: the variant that the others are compared with; one without answers counts as None: the most frequent one.

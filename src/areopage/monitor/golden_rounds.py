@@ -126,9 +126,8 @@ def answer_id(round_id: str, case_id: str) -> str:
 def finish_round(alerting: Alerting, cases: Sequence[Case], run: GoldenRun, now: datetime) -> GoldenRun:
     """Judge a round, alert, and store the verdict.
 
-    The alert goes first: after a crash in between the round is finished once more.
-
-    Scores are compared only where the same judges, criteria and weights gave them.
+    The alert goes first: after a crash in between the round is finished once more. Scores are compared only where the same
+    judges, criteria and weights gave them.
     """
     runs = alerting.ledger.golden_runs
     last = runs.last_good(run.suite)

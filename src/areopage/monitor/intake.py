@@ -34,21 +34,15 @@ class Intake:
     """Stores submitted answers. Callers in any thread and event loop share commits."""
 
     def __init__(self, ledger: Ledger, sampling: float = 1.0) -> None:
-        """Accept submissions for a ledger.
+        """Accept submissions; `sampling` is the share in [0, 1] that is evaluated.
 
-        Args:
-            ledger: where they are stored.
-            sampling: the share in [0, 1] that is evaluated; the rest is stored as left out, without its texts, and counted.
+        The rest is stored as left out, without its texts, and counted.
         """
         self._batch: Batch[Answer, bool] = Batch(ledger.evaluations.submit, what="submissions", at_once=MOST_AT_ONCE)
         self._sampling = sampling
 
     def submit(self, answers: Sequence[Answer]) -> Sequence[bool]:
-        """Store answers; on return they are on disk.
-
-        Returns:
-            For each whether it is new; one whose id is known changes nothing.
-        """
+        """Store answers; on return they are on disk. For each, whether it is new: one whose id is known changes nothing."""
         return self._batch.write([self._by_share(checked(answer)) for answer in answers])
 
     async def submit_async(self, answers: Sequence[Answer]) -> Sequence[bool]:

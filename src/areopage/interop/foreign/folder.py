@@ -43,9 +43,7 @@ class Foreign(Struct, kw_only=True):
     """What was read of another tool's files.
 
     Args:
-        kind: the tool.
         rows: of the dataset, by id; each names its criteria.
-        criteria: by path.
         lines: of the recording of scores.
         checks: exact checks by criterion, then by the digest of the prompt.
         left_out: what has no counterpart here, and how often it stands in the files.

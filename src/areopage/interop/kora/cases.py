@@ -62,9 +62,7 @@ class ImportedCases(Struct, kw_only=True):
 def imported_cases(folder: KoraFolder, turns: int | None, script: tuple[str, ...], memory: Template) -> ImportedCases:
     """Make the rows of a suite's datasets; what the loader of datasets would refuse is rejected with its reason.
 
-    Args:
-        turns, script: of every simulated child; None: the turns that the taxonomy gives the risk, else `TURNS`.
-        memory: the system prompt that tells the assistant what it remembers of the child, with the placeholder $text.
+    `memory` is the system prompt that tells the assistant what it remembers of the child, with the placeholder $text.
     """
     cases = ImportedCases(rejected=list(folder.rejected), files=folder.files)
     for row in folder.rows:

@@ -84,7 +84,10 @@ def import_kora(
         raise DatasetError(f"{folder}: no row is usable ({len(cases.rejected)} rejected): {reasons or 'the files are empty'}")
     risks = sorted(cases.risks.values(), key=lambda risk: (risk.category, risk.id))
     _add_criteria(draft, cases, risks, texts)
-    own_risks = _own_risks(cases, risks)
+    # a release is not held up by the risks that only recorded conversations have
+    own_rows = (cases.scenarios or cases.recorded).values()
+    present = {(row["category"], row["subcategory"]) for row in own_rows}
+    own_risks = [risk for risk in risks if (risk.category, risk.id) in present]
     other = {risk.path + VERSION for risk in risks if risk not in own_risks}
     names = {f"{SAFETY}.{risk.category}": risk.category_name for risk in risks}
     conversation = {f"{MECHANISMS}.{CONVERSATION}": {code: text.subcategories[CONVERSATION] for code, text in texts.items()}}
@@ -160,13 +163,6 @@ def _prompt(task: str, more: str, guide: Sequence[str], texts: _Texts) -> dict[s
         "scoring_guide": "".join(f"{score} - {text}\n" for score, text in enumerate(guide)),
         "output_format": texts.output_format,
     }
-
-
-def _own_risks(cases: ImportedCases, risks: Sequence[Risk]) -> list[Risk]:
-    """The risks of the suite's own dataset: a release is not held up by those that only recorded conversations have."""
-    rows = (cases.scenarios or cases.recorded).values()
-    present = {(row["category"], row["subcategory"]) for row in rows}
-    return [risk for risk in risks if (risk.category, risk.id) in present]
 
 
 def _weights(draft: SuiteDraft, risks: Sequence[Risk]) -> dict[str, Any]:

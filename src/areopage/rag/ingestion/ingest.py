@@ -37,10 +37,7 @@ class IngestReport(Struct, frozen=True, kw_only=True):
         embedded: chunks; `kept` those that were there already; `removed` those that are no longer in their file, or whose file is
             gone (with prune).
         gone: files of the collection that are no longer in the folder; their chunks stay without prune.
-        unread: what could not be read.
-        chunks: in the collection now.
-        backgrounds: how similar unrelated texts are in it.
-        remarks: what the user should know, a line each.
+        chunks: in the collection now; `backgrounds`: how similar unrelated texts are in it.
     """
 
     collection: str

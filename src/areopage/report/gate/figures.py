@@ -75,13 +75,11 @@ class GateFigures(Struct, frozen=True, kw_only=True):
 
     Args:
         verdicts, reasons, origins, modes, profiles, versions: counts by name; reasons are decisive ones.
-        shares: of each verdict.
         confidences, p_unsupported: histograms of ten equal steps over [0, 1].
         without_confidence, without_p: answers that such a figure is not known of; imported ones have no p_unsupported.
         passed_spec: of the answers whose figures are known, those whose figures meet the specification's thresholds under
             any rules; `confident_spec`: those whose confidence is 0.35 or more.
         judged: answers that a judge settled.
-        erased: answers whose texts are gone.
     """
 
     answers: int

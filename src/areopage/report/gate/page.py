@@ -1,7 +1,7 @@
 """The report on the gate's decisions."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
 from areopage.gate import GATE_VERDICTS
@@ -194,11 +194,15 @@ def _slices(overview: GateOverview, locale: Locale) -> Section:
 def _slice_table(title: str, parts: Sequence[Slice], locale: Locale, note: str = "") -> list[Block]:
     if not parts:
         return []
+
+    def share_cell(share: Share) -> Cell:
+        return Cell(text=share_text(share, locale), under=(share_interval(share, locale),))
+
     heads = columns(
         locale.say("answers_heading"), *(locale.say(f"gate_name_{verdict}") for verdict in GATE_VERDICTS), first=title
     )
     cells: list[tuple[Cell | str, ...]] = [
-        (_name(part.name, locale), locale.whole(part.answers), *_share_cells(part.verdicts, locale))
+        (_name(part.name, locale), locale.whole(part.answers), *(share_cell(part.verdicts[verdict]) for verdict in GATE_VERDICTS))
         for part in parts[:MOST_NAMES]
     ]
     notes = [locale.count("gate_left_out", len(parts) - MOST_NAMES)] if len(parts) > MOST_NAMES else []
@@ -208,11 +212,6 @@ def _slice_table(title: str, parts: Sequence[Slice], locale: Locale, note: str =
         Table(columns=heads, rows=rows(cells), css="slices"),
         *(Paragraph(text=text, look="note") for text in notes),
     ]
-
-
-def _share_cells(shares: Mapping[str, Share], locale: Locale) -> list[Cell]:
-    ordered = [shares[verdict] for verdict in GATE_VERDICTS]
-    return [Cell(text=share_text(share, locale), under=(share_interval(share, locale),)) for share in ordered]
 
 
 def _latency(overview: GateOverview, locale: Locale) -> Section:

@@ -27,11 +27,9 @@ class QualityFigures(Struct, frozen=True, kw_only=True):
 
     Args:
         figures: those of the period; the texts of the worst answers are already what `text` leaves of them.
-        language: of the report.
         threshold: a single answer that is worse raises an alert; None where that rule is off.
         text: the policy by which texts left the ledger.
         silent: the names of the criteria without a score, in the period and before.
-        heads: of the ledger's hash chains.
         worth: what the jury is worth, over all labels of answers of any period; None without labels.
         calibration: the corrected means beside the scores, by criterion's path; None unless a calibration was named.
         trust: how far the scores can be trusted.

@@ -37,7 +37,6 @@ def period_trust(
     """Make the record of a period.
 
     Args:
-        figures: of the period.
         language: of the criteria's names.
         worth: what the jury is worth, over the labels of answers of any day.
         sources: labels count of answers of these alone; () for all.
