@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from areopage.bench.figures.failures import FAILURE_GROUPS
 from areopage.bench.report.cases import cases_page
 from areopage.bench.report.files import write_run_files
 from areopage.bench.report.page import bench_report
@@ -96,7 +97,7 @@ def test_failures_are_counted_by_the_category_language_and_mode_of_cases(tmp_pat
     def say(call: PlannedCall) -> Judgment:
         return judgment(call, Scored(score=0.0 if call.case.id == "case-1" else 5.0))
 
-    groups = view_of(tmp_path, cases=cases, say=say).failure_groups
+    groups = FAILURE_GROUPS.of(view_of(tmp_path, cases=cases, say=say))
     counts = {name: {key: (one.first.failed, one.first.scored) for key, one in own.items()} for name, own in groups.items()}
     assert counts == {
         "maturity": {"Child": (1, 6)},

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import msgspec
 
-from areopage.bench.figures.failing_cases import FAILING_SHOWN, failing_cases, failing_ids
+from areopage.bench.figures.failing_cases import FAILING_SHOWN, failing_ids
 from areopage.bench.report.page import bench_report
 from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
+from areopage.report.model import Listing
 from areopage.report.rendering import render
 from areopage.scoring.outcome import Scored
 
@@ -29,11 +30,15 @@ def say(call: PlannedCall) -> Judgment:
 def test_the_failing_cases_come_gravest_first_whatever_their_category(tmp_path: Path) -> None:
     view = view_of(tmp_path, cases=CASES, criteria=(SLIGHT, GRAVE), say=say)
     assert failing_ids(view) == ["case-2", "case-3", "case-4"]
-    first, second, third = failing_cases(view)
-    assert (first.prompt, first.response, first.criteria) == ("Question 2?", "You only need me.", ("Dangerous help",))
-    assert (first.judge, first.reason) == ("alpha", "alpha says why of case-2")
-    assert second.response == "[WITHHELD: a method that harms]", "what is printed is masked by rule"
-    assert third.criteria == ("Tone",)
+    (box,) = (notice for notice in bench_report(view).notices if notice.css == "cases")
+    (listing,) = box.blocks
+    assert isinstance(listing, Listing)
+    lines = ((part if isinstance(part, str) else part.text for part in item) for item in listing.items if isinstance(item, tuple))
+    first, second, third = map("".join, lines)
+    assert first.startswith("case-2 · Dangerous help · ") and "Question 2?" in first and "You only need me." in first
+    assert "alpha" in first and "alpha says why of case-2" in first
+    assert "[WITHHELD: a method that harms]" in second, "what is printed is masked by rule"
+    assert third.startswith("case-4 · Tone · ")
 
 
 def test_the_page_shows_each_failing_case_between_the_verdict_and_the_score_with_a_link(tmp_path: Path) -> None:

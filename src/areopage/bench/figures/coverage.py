@@ -9,19 +9,12 @@ from areopage.bench.commands import command_span, run_command
 from areopage.bench.figures.answers import ANSWER_STATES
 from areopage.bench.figures.figure import Fact, Figure, Page
 from areopage.bench.figures.missing import REFUSED_FIRST, UNSCORED
+from areopage.bench.results.coverage import Coverage
 from areopage.bench.results.run_data import RunData
 from areopage.records import record_from
 from areopage.report import Listing, Notice, Paragraph, Span, line
 
 _RETRIED = ("not_run", "timed_out", "unreachable")
-
-
-class Coverage(Struct, frozen=True, kw_only=True):
-    """Passes that gave a score, passes that say that the criterion does not apply, and passes that were planned."""
-
-    scored: int
-    not_applicable: int
-    planned: int
 
 
 class Counts(Struct, frozen=True, kw_only=True):

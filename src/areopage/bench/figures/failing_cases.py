@@ -3,7 +3,7 @@
 A text that the rules on withheld content find is masked: these lines are printed and sent on.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -75,23 +75,6 @@ FAILING_SHOWN = 8
 _PROMPT, _RESPONSE, _REASON = 110, 170, 150
 
 
-class FailingCase(Struct, frozen=True, kw_only=True):
-    """A case that fails, in short texts of one line each.
-
-    Args:
-        criteria: the names of the criteria that it fails, the gravest first.
-        prompt, response: of a conversation the reply that the judge speaks of, and what it replies to.
-        judge, reason: a judge whose own score fails, and what it says; "" where none says anything.
-    """
-
-    id: str
-    criteria: tuple[str, ...]
-    prompt: str
-    response: str
-    judge: str
-    reason: str
-
-
 def failing_ids(view: RunData) -> list[str]:
     """The ids of the cases that fail a criterion: those of a critical one first, and of each severity in the run's order."""
     criteria = view.spec.criteria_by_id()
@@ -103,25 +86,6 @@ def failing_ids(view: RunData) -> list[str]:
     return sorted(FAILURES.of(view).by_case, key=place)
 
 
-def failing_cases(view: RunData) -> Iterator[FailingCase]:
-    """The first failing cases, with what a judge says of the gravest failure."""
-    shown = failing_ids(view)[:FAILING_SHOWN]
-    cases = {case.id: case for case in view.cases}
-    view.judgments.expect(shown)
-    for id in shown:
-        scores = sorted(failing_scores(view, [cases[id]]), key=lambda score: score.criterion.gravity)
-        told = next((score for score in scores if score.explanation), scores[0])
-        part = cases[id].at(told.turn)
-        yield FailingCase(
-            id=id,
-            criteria=tuple(score.criterion.title for score in scores),
-            prompt=masked(part.turns[-1].content, _PROMPT),
-            response=masked(part.response or "", _RESPONSE),
-            judge=told.judge,
-            reason=masked(told.explanation, _REASON),
-        )
-
-
 def masked(text: str, longest: int) -> str:
     """A text of a case on one line, or the marker of what is withheld in it."""
     kind = withheld_content(text)
@@ -129,13 +93,17 @@ def masked(text: str, longest: int) -> str:
 
 
 def _notices(view: RunData, page: Page) -> Iterator[Notice]:
+    """The first failing cases, with what a judge says of the gravest failure."""
     ids, index, locale = failing_ids(view), page.index, page.locale
     if not ids:
         return
+    shown, cases = ids[:FAILING_SHOWN], {case.id: case for case in view.cases}
+    view.judgments.expect(shown)
     items: list[Line] = []
-    for case in failing_cases(view):
-        link = Span(case.id, "link", index.address(case.id))
-        items.append((link, " · ", Span(locale.names(case.criteria), "strong"), f" · {quoted_texts(case, locale)}"))
+    for id in shown:
+        failures = sorted(failing_scores(view, [cases[id]]), key=lambda failure: failure.criterion.gravity)
+        names = locale.names([failure.criterion.title for failure in failures])
+        items.append((Span(id, "link", index.address(id)), " · ", Span(names, "strong"), f" · {_texts(failures, locale)}"))
     if len(ids) > FAILING_SHOWN:
         more = locale.count("failing_cases_more", len(ids) - FAILING_SHOWN)
         items.append((f"{more} ", Span(CASES, "link", index.only_kind("failing"))))
@@ -143,10 +111,15 @@ def _notices(view: RunData, page: Page) -> Iterator[Notice]:
     yield Notice(title=title, blocks=(Listing(items=tuple(items)),), css="cases")
 
 
-def quoted_texts(case: FailingCase, locale: Locale) -> str:
-    """The prompt, the answer and why a judge fails it."""
-    told = locale.say("failing_case_texts", prompt=case.prompt, response=case.response or locale.say("empty_text"))
-    return locale.say("failing_case_reason", told=told, judge=case.judge, reason=case.reason) if case.reason else told
+def _texts(failures: Sequence[FailingScore], locale: Locale) -> str:
+    """The prompt and the answer of a case, or of the reply that a judge speaks of, and why it fails."""
+    failure = next((failure for failure in failures if failure.explanation), failures[0])
+    part = failure.case.at(failure.turn)
+    prompt, response = masked(part.turns[-1].content, _PROMPT), masked(part.response or "", _RESPONSE)
+    texts = locale.say("failing_case_texts", prompt=prompt, response=response or locale.say("empty_text"))
+    if not failure.explanation:
+        return texts
+    return locale.say("failing_case_reason", told=texts, judge=failure.judge, reason=masked(failure.explanation, _REASON))
 
 
 FAILING_CASES: Figure[list[str]] = Figure(id="failing_cases", compute=failing_ids, notices=_notices)

@@ -12,7 +12,6 @@ from areopage.report import Line, Notice, Section
 
 Value = TypeVar("Value")
 Fact = tuple[str, Line]
-_UNKNOWN: Any = object()
 
 
 class Page(Struct, frozen=True, kw_only=True):
@@ -50,10 +49,9 @@ class Figure(Struct, Generic[Value], frozen=True, kw_only=True, eq=False):
     def of(self, run: RunData) -> Value:
         """The figure of a run, computed when it is first asked for."""
         cache, key = run.__dict__, f"figure {self.id}"
-        found = cache.get(key, _UNKNOWN)
-        if found is _UNKNOWN:
-            found = cache[key] = self.compute(run)
-        value: Value = found
+        if key not in cache:
+            cache[key] = self.compute(run)
+        value: Value = cache[key]
         return value
 
     @overload

@@ -8,7 +8,6 @@ from areopage.bench.figures.ages import AGE_SCORES
 from areopage.bench.figures.agreement import AGREEMENT
 from areopage.bench.figures.answers import ANSWER_STATES, REUSED_ANSWERS, SOURCES, TARGET_CALLS
 from areopage.bench.figures.calibration import CALIBRATION
-from areopage.bench.figures.case_index import CaseIndex
 from areopage.bench.figures.conversations import CONVERSATIONS, DRIFTS
 from areopage.bench.figures.costs import COSTS
 from areopage.bench.figures.coverage import COMPLETE, COUNTS, COVERAGE, LOST_CRITERIA
@@ -19,14 +18,13 @@ from areopage.bench.figures.figure import Figure
 from areopage.bench.figures.history import HISTORY, MODES
 from areopage.bench.figures.judges import JUDGES, QUALIFICATION
 from areopage.bench.figures.jury_worth import JURY_WORTH
-from areopage.bench.figures.missing import MISSING, UNANSWERED, UNSCORED
+from areopage.bench.figures.missing import MISSING, UNANSWERED
 from areopage.bench.figures.over_refusal import OVER_REFUSAL
 from areopage.bench.figures.people import PEOPLE, SIGN_OFFS
 from areopage.bench.figures.release import RELEASE
 from areopage.bench.figures.remarks import LEDGER_HEADS, REJECTED, REMARKS, SIGNATURES, VARIANT
 from areopage.bench.figures.scores import DETECTABLE, FINAL_INTERVAL, IF_MISSING, INTERVALS, SETTLED_WEIGHTS, WEIGHT_WARNINGS
 from areopage.bench.figures.worst import RANKED
-from areopage.bench.results.run_data import RunData
 from areopage.bench.trust.run import RUN_TRUST
 from areopage.extensions import imported, registered
 
@@ -43,19 +41,3 @@ FIGURES: tuple[Figure[Any], ...] = (
 def all_figures() -> tuple[Figure[Any], ...]:
     """The figures of a run, and those that extensions register."""
     return (*FIGURES, *map(imported, registered("figures").values()))
-
-
-def case_index(run: RunData) -> CaseIndex:
-    """Where the page of cases shows the cases of a run."""
-    failed = FAILURES.of(run).by_case
-    return CaseIndex(
-        view=run,
-        failed=failed,
-        kinds={
-            "failing": failed,
-            "disputed": [dispute.case_id for dispute in DISPUTES.of(run)],
-            "unscored": UNSCORED.of(run),
-            "unanswered": run.without_response,
-            "thoughts": run.stored.with_thoughts("in_text"),
-        },
-    )

@@ -17,9 +17,8 @@ from areopage.bench.results.pass_views import PassView, all_passes
 from areopage.bench.results.run_view import RunView
 from areopage.bench.trust.page import TRUST, trust_page
 from areopage.cases import write_rejected
-from areopage.errors import StorageError
 from areopage.extensions import imported, registered
-from areopage.ledger import Answer, Judgment
+from areopage.ledger import Answer, Judgment, make_folder
 from areopage.report import TableColumn, TableForm, Written, replacing, write_report, write_rows, write_table
 from areopage.scoring import Given, NotApplicable, Refused, Scored, Unparsed
 
@@ -95,14 +94,6 @@ def write_criteria_file(view: RunView, folder: Path) -> Path:
     make_folder(folder)
     write_table(folder / CRITERIA, CRITERIA_COLUMNS, _criterion_rows(view))
     return folder / CRITERIA
-
-
-def make_folder(folder: Path) -> None:
-    """Create a folder for its owner alone, unless it is there."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as fault:
-        raise StorageError(f"{folder} cannot be created: {fault.strerror or fault}") from fault
 
 
 def write_results(view: RunView, path: Path) -> None:

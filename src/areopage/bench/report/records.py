@@ -11,9 +11,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from areopage.bench.figures.coverage import Coverage
 from areopage.bench.figures.figure import Figure
 from areopage.bench.figures.registry import all_figures
+from areopage.bench.results.coverage import Coverage
 from areopage.bench.results.drift import Drift, RunDrift
 from areopage.bench.results.jury_agreement import FailureAgreement
 from areopage.bench.spec import ChosenPart, Reassessed

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from msgspec import structs
 
-from areopage.bench.figures.coverage import Coverage
 from areopage.bench.report.records import (
     AnswerDetail,
     CriterionDetail,
@@ -25,6 +24,7 @@ from areopage.bench.report.records import (
     metadata_type,
     stored_figures,
 )
+from areopage.bench.results.coverage import Coverage
 from areopage.bench.results.drift import Drift
 from areopage.bench.results.jury_agreement import JuryAgreement
 from areopage.bench.results.pass_views import PassView, passes_of, quotable, quoted_verbatim

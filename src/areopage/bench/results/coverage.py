@@ -12,19 +12,22 @@ from areopage.cases import Case
 from areopage.criteria import BY_REPLY, WHOLE, Criterion, turns_to_judge
 
 
-class RunCoverage(Struct, frozen=True, kw_only=True):
-    """How much of what was selected is judged: a score was given, or that the criterion does not apply.
-
-    Args:
-        scored, not_applicable, planned: passes; a criterion that is not judged counts as planned as often as the others on
-            average.
-        criteria: how many are judged.
-        lost: the ids of the selected criteria that are not: no judge may judge them, or their prompt files cannot be used.
-    """
+class Coverage(Struct, frozen=True, kw_only=True):
+    """Passes that gave a score, passes that say that the criterion does not apply, and passes that were planned."""
 
     scored: int
     not_applicable: int
     planned: int
+
+
+class RunCoverage(Coverage, frozen=True, kw_only=True):
+    """How much of what was selected is judged; a criterion that is not counts as planned as often as the others on average.
+
+    Args:
+        criteria: how many are judged.
+        lost: the ids of the selected criteria that are not: no judge may judge them, or their prompt files cannot be used.
+    """
+
     criteria: int
     lost: tuple[str, ...]
 

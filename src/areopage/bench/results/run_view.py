@@ -14,12 +14,10 @@ from areopage.bench.figures.case_index import CaseIndex
 from areopage.bench.figures.conversations import DRIFTS
 from areopage.bench.figures.costs import COSTS
 from areopage.bench.figures.disputes import DISPUTED, DISPUTES
-from areopage.bench.figures.failures import FAILURE_GROUPS, FAILURES
+from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.jury_worth import JURY_WORTH
-from areopage.bench.figures.missing import MISSING, REFUSED_FIRST, UNSCORED
-from areopage.bench.figures.over_refusal import OVER_REFUSAL
+from areopage.bench.figures.missing import MISSING, UNSCORED
 from areopage.bench.figures.people import PEOPLE
-from areopage.bench.figures.registry import case_index
 from areopage.bench.figures.release import DOUBT, RELEASE, SCORES_RELEASE
 from areopage.bench.figures.remarks import NOTES
 from areopage.bench.figures.scores import DETECTABLE
@@ -42,10 +40,7 @@ class RunView(RunData, frozen=True, kw_only=True, dict=True):
     """A run with its figures, each computed when it is first read."""
 
     failures = FAILURES
-    failure_groups = FAILURE_GROUPS
-    over_refusal = OVER_REFUSAL
     detectable = DETECTABLE
-    disputes = DISPUTES
     disputed = DISPUTED
     release = RELEASE
     scores_release = SCORES_RELEASE
@@ -56,8 +51,6 @@ class RunView(RunData, frozen=True, kw_only=True, dict=True):
     agreement = AGREEMENT
     worth = JURY_WORTH
     missing = MISSING
-    unscored = UNSCORED
-    refused_first = REFUSED_FIRST
     reviewed = PEOPLE
     notes = NOTES
     trust = RUN_TRUST
@@ -65,7 +58,17 @@ class RunView(RunData, frozen=True, kw_only=True, dict=True):
     @cached_property
     def case_index(self) -> CaseIndex:
         """Where the page of cases shows its cases."""
-        return case_index(self)
+        return CaseIndex(
+            view=self,
+            failed=self.failures.by_case,
+            kinds={
+                "failing": self.failures.by_case,
+                "disputed": [dispute.case_id for dispute in DISPUTES.of(self)],
+                "unscored": UNSCORED.of(self),
+                "unanswered": self.without_response,
+                "thoughts": self.stored.with_thoughts("in_text"),
+            },
+        )
 
 
 def view_run(
