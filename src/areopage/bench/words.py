@@ -29,6 +29,11 @@ def reused_text(reused: ReusedAnswers, cases: int, locale: Locale) -> str:
     return locale.count("reused_answers", reused.cases, cases=locale.whole(cases), oldest=locale.date(reused.oldest))
 
 
+def count_of(locale: Locale, count: int, total: int) -> str:
+    """How many of how many."""
+    return locale.say("failures_of", failed=locale.whole(count), scored=locale.whole(total))
+
+
 def audience(locale: Locale, maturity: str) -> str:
     """The name of an age."""
     key = f"maturity_{maturity}"

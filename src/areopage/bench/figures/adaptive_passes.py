@@ -10,6 +10,7 @@ from msgspec import Struct
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.pass_allocation import PassPlan, StoppingShift
 from areopage.bench.results.run_data import RunData
+from areopage.bench.words import count_of
 from areopage.locales import MISSING, Locale
 from areopage.records import record_from
 from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Table, columns, rows, with_interval
@@ -154,7 +155,7 @@ def _table(found: AdaptivePasses, view: RunData, locale: Locale) -> Table:
             Cell(text=criteria[id].title, title=id),
             locale.whole(one.passes),
             *(locale.whole(one.reasons[name]) for name in PassPlan.REASONS[1:]),
-            locale.say("failures_of", failed=locale.whole(one.cases_added), scored=locale.whole(one.cases)),
+            count_of(locale, one.cases_added, one.cases),
             locale.whole(one.unsettled),
             with_interval(locale, shift.shift, shift.low, shift.high) if shift else MISSING,
         )

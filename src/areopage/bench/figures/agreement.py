@@ -7,6 +7,7 @@ import numpy as np
 from areopage.bench.figures.figure import Fact, Figure, Page
 from areopage.bench.results.jury_agreement import FailureAgreement, JuryAgreement, RunAgreement
 from areopage.bench.results.run_data import RunData
+from areopage.bench.words import count_of
 from areopage.locales import MISSING, Locale
 from areopage.report import Cell, Details, Facts, Line, Paragraph, Section, Span, Table, columns, line, rows, with_interval
 
@@ -72,9 +73,7 @@ def _table(view: RunData, locale: Locale) -> Table:
             locale.number(found.alpha.alpha),
             locale.number(found.ac2.ac2),
             MISSING if found.exact is None else locale.percent(found.exact, 0),
-            locale.say("failures_of", failed=locale.whole(own.unanimous), scored=locale.whole(own.failed))
-            if own.failed
-            else MISSING,
+            count_of(locale, own.unanimous, own.failed) if own.failed else MISSING,
             locale.whole(own.disputed),
             locale.number(own.positive),
             locale.whole(found.ac2.units),

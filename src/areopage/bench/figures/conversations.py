@@ -10,6 +10,7 @@ from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.results.drift import Drift, FailedByTurn, RunDrift
 from areopage.bench.results.run_data import RunData
+from areopage.bench.words import count_of
 from areopage.cases import Case
 from areopage.locales import MISSING, Locale, one_line
 from areopage.report import (
@@ -46,9 +47,12 @@ def _ends(view: RunData) -> ConversationEnds | None:
 
 def _run_drifts(view: RunData) -> dict[str, RunDrift]:
     """The drift of each criterion that is judged reply by reply, by its id."""
-    scores = view.scores.criteria
-    turned = np.flatnonzero(scores.turn[scores.starts[:-1]] > 0).tolist()
-    return RunDrift.by_criterion(map(scores.score_at, turned), view.spec.scale, view.spec.limits)
+    scores, drifts = view.scores.criteria, dict[str, list[Drift]]()
+    for row in np.flatnonzero(scores.turn[scores.starts[:-1]] > 0).tolist():
+        score = scores.score_at(row)
+        if (drift := Drift.of(score, view.spec.scale, view.spec.limits[score.criterion])) is not None:
+            drifts.setdefault(score.criterion, []).append(drift)
+    return {criterion: RunDrift.of(conversations) for criterion, conversations in drifts.items()}
 
 
 def _section(view: RunData, page: Page) -> Section | None:
@@ -75,7 +79,7 @@ def _summary(view: RunData, found: dict[str, RunDrift], locale: Locale) -> Table
     """A row per criterion: conversations and replies that fail, and how conversations go on."""
 
     def of(count: int, total: int) -> str:
-        return locale.say("failures_of", failed=locale.whole(count), scored=locale.whole(total)) if total else MISSING
+        return count_of(locale, count, total) if total else MISSING
 
     def row(id: str, one: RunDrift) -> Row:
         replies = of(one.failing_turns, one.turns)
@@ -104,7 +108,7 @@ def _chart(view: RunData, found: dict[str, RunDrift], locale: Locale) -> TrendCh
             label=_label(view, id),
             values=[None if row is None else 100 * row.failed / row.conversations for row in there],
             css=f"c{place}",
-            notes=["" if row is None else _of(row, locale) for row in there],
+            notes=["" if row is None else count_of(locale, row.failed, row.conversations) for row in there],
             ranges=ends if len(charted) == 1 else (),
         )
 
@@ -113,19 +117,17 @@ def _chart(view: RunData, found: dict[str, RunDrift], locale: Locale) -> TrendCh
     return TrendChart(title=locale.say("conversations_chart"), days=labels, series=lines, low=0.0, high=100.0)
 
 
-def _of(row: FailedByTurn, locale: Locale) -> str:
-    return locale.say("failures_of", failed=locale.whole(row.failed), scored=locale.whole(row.conversations))
-
-
 def _by_turn(view: RunData, id: str, one: RunDrift, locale: Locale) -> Details:
     """How many conversations have failed by each reply, with exact bounds."""
 
     def row(turn: FailedByTurn) -> tuple[Cell | str, ...]:
         bounds = locale.say("between", low=locale.percent(turn.low, 0), high=locale.percent(turn.high, 0))
-        return locale.say("reply_number", n=locale.whole(turn.turn)), locale.whole(turn.first), _of(turn, locale), bounds
+        failed = count_of(locale, turn.failed, turn.conversations)
+        return locale.say("reply_number", n=locale.whole(turn.turn)), locale.whole(turn.first), failed, bounds
 
     def told(turn: FailedByTurn) -> str:
-        return locale.say("failed_by", n=locale.whole(turn.turn), counts=_of(turn, locale), high=locale.percent(turn.high, 0))
+        counts = count_of(locale, turn.failed, turn.conversations)
+        return locale.say("failed_by", n=locale.whole(turn.turn), counts=counts, high=locale.percent(turn.high, 0))
 
     failing = ", ".join(told(turn) for turn in [turn for turn in one.by_turn if turn.first][:ON_CONSOLE])
     heads = columns(*(locale.say(key) for key in ("first_failed", "failed_until", "bounds")), first=locale.say("reply"))

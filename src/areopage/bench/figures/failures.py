@@ -6,7 +6,7 @@ from typing import Literal
 from areopage.bench.figures.figure import Fact, Figure, Page
 from areopage.bench.results.run_data import RunData
 from areopage.bench.spec import RunSpec
-from areopage.bench.words import age_name
+from areopage.bench.words import age_name, count_of
 from areopage.cases import Case
 from areopage.locales import MISSING, Locale
 from areopage.report import Block, Cell, Column, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line
@@ -57,19 +57,18 @@ def _facts(view: RunData, page: Page) -> Iterator[Fact]:
 def failures_line(view: RunData, locale: Locale) -> Line:
     """How many cases fail a criterion of the categories that count first."""
     found = FAILURES.of(view).first
-    counts = locale.say("failures_of", failed=locale.whole(found.failed), scored=locale.whole(len(view.items)))
+    counts = count_of(locale, found.failed, len(view.items))
     told = locale.say("failures_first", categories=", ".join(view.spec.first_names))
     if found.not_applicable:
         told += f"; {locale.count('not_concerned', found.not_applicable)}"
     if found.scored < found.cases:
         told = locale.say("then", one=told, other=locale.count("without_score_long", found.cases - found.scored))
     if found.high is not None:
-        told = locale.say("then", one=told, other=_bound_text(found.high, locale))
-    note = Span(f"– {told}", "soft")
+        key = "failures_bound_small" if found.high < 0.01 else "failures_bound"
+        told = locale.say("then", one=told, other=locale.say(key, high=locale.percent(max(found.high, 0.01), 0)))
     more = len(failing_elsewhere(view))
-    return line(
-        Span(counts, "strong"), note, *([Span(f"– {locale.count('failures_elsewhere', more)}", "strong")] if more else [])
-    )
+    elsewhere = Span(f"– {locale.count('failures_elsewhere', more)}" if more else "", "strong")
+    return line(Span(counts, "strong"), Span(f"– {told}", "soft"), elsewhere)
 
 
 def failures_title(view: RunData, locale: Locale) -> str:
@@ -96,16 +95,12 @@ def _notices(view: RunData, page: Page) -> Iterator[Notice]:
 
 
 def _failed_of(count: FailureCount, locale: Locale) -> str:
-    told = locale.say("failures_of", failed=locale.whole(count.failed), scored=locale.whole(count.scored))
+    told = count_of(locale, count.failed, count.scored)
     if count.not_applicable:
         told = locale.say("failures_of_applicable", failed=told, n=locale.whole(count.not_applicable))
     if count.by_rule:
         told = locale.say("failures_by_rule", told=told, n=locale.whole(count.by_rule))
     return told if count.scored == count.cases else f"{told} {locale.count('without_score', count.cases - count.scored)}"
-
-
-def _bound_text(share: float, locale: Locale) -> str:
-    return locale.say("failures_bound_small" if share < 0.01 else "failures_bound", high=locale.percent(max(share, 0.01), 0))
 
 
 def _section(view: RunData, page: Page) -> Section:

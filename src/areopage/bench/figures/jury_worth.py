@@ -21,7 +21,7 @@ def _jury_worth(view: RunData) -> JuryWorth:
         for label in view.people.labels
         if label.criterion in criteria and spec.scale.contains(label.score)
     ]
-    drawn = {id for id, item in view.people.items.items() if item.why == SAMPLE}
+    drawn = view.queued_as(SAMPLE)
     sample, span = [one for one in ratings if one.item in drawn], spec.scale.max - spec.scale.min
     table = judge_table(spec, scores, answer_ids)
     labelled = None if table is None else {one.item for one in ratings}

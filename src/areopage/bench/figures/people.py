@@ -10,7 +10,8 @@ from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.figures.jury_worth import JURY_WORTH
 from areopage.bench.results.people import SignedRun, reservation_line, signed_runs
 from areopage.bench.results.run_data import RunData
-from areopage.ledger import SAMPLE, TEACHING
+from areopage.bench.words import count_of
+from areopage.ledger import SAMPLE
 from areopage.locales import MISSING, Locale
 from areopage.records import record_from
 from areopage.report import (
@@ -104,7 +105,7 @@ def run_reviewed(view: RunData, language: str, *, sample_only: bool) -> RunRevie
     return RunReview.of(
         Rubric.of_panel(spec, view.run.id),
         view.people.labels,
-        drawn_ids(view),
+        view.queued_as(SAMPLE),
         by_answer,
         {paths[id]: limit for id, limit in limits.items()},
         [criterion.path for criterion in spec.criteria if criterion.category in FAILURES.of(view).categories],
@@ -136,16 +137,6 @@ def scores_by_answer(view: RunData) -> dict[str, dict[str, float]]:
     return by_answer
 
 
-def drawn_ids(view: RunData) -> set[str]:
-    """The ids of the answers of the run's random sample."""
-    return {id for id, item in view.people.items.items() if item.why == SAMPLE}
-
-
-def taught_ids(view: RunData) -> set[str]:
-    """The ids of the answers of the run that were queued as they teach most."""
-    return {id for id, item in view.people.items.items() if item.why == TEACHING}
-
-
 def _people(view: RunData) -> PeopleResult | None:
     """Human labels against the jury, and sign-offs; null where there are none."""
     people = view.people
@@ -153,7 +144,7 @@ def _people(view: RunData) -> PeopleResult | None:
         return None
     return PeopleResult(
         queued=len(people.items),
-        drawn=len(drawn_ids(view)),
+        drawn=len(view.queued_as(SAMPLE)),
         not_counted=people.unblind,
         sample=_figures(view, sample_only=True),
         all_labelled=_figures(view, sample_only=False),
@@ -282,7 +273,7 @@ def _share(share: Share, locale: Locale) -> Cell | str:
     """A share with its counts and exact bounds; a dash where nothing was counted."""
     if share.share is None:
         return MISSING
-    counts = locale.say("failures_of", failed=locale.whole(share.hits), scored=locale.whole(share.of))
+    counts = count_of(locale, share.hits, share.of)
     around = share_range(share, locale)
     return Cell(text=locale.percent(share.share, 0), under=(counts, f"({around})" if around else ""))
 

@@ -9,7 +9,7 @@ and it takes ties, of which scores on a scale of few steps have many. A fall by 
 counts too, as the difference of two medians.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 from msgspec import Struct
@@ -186,16 +186,6 @@ class RunDrift(Struct, frozen=True, kw_only=True):
             failing_turns=sum(drift.failing for drift in judged),
             missing_turns=sum(drift.missing for drift in judged),
         )
-
-    @staticmethod
-    def by_criterion(scores: Iterable[CriterionScore], scale: Scale, limits: Mapping[str, float]) -> "dict[str, RunDrift]":
-        """The drift of each criterion that is judged reply by reply, by its id."""
-        by_criterion: dict[str, list[Drift]] = {}
-        for score in scores:
-            conversation = Drift.of(score, scale, limits[score.criterion])
-            if conversation is not None:
-                by_criterion.setdefault(score.criterion, []).append(conversation)
-        return {criterion: RunDrift.of(drifts) for criterion, drifts in by_criterion.items()}
 
 
 def kendall_tau_b(values: Sequence[float]) -> float:

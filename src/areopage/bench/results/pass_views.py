@@ -9,8 +9,6 @@ from areopage.cases import Case
 from areopage.ledger import Judgment
 from areopage.scoring import CriterionScore, Given, Outcome, Scored
 
-NOT_RUN = "not_run"
-
 
 class PassView(Struct, frozen=True, kw_only=True):
     """One planned pass, over a reply if `turn` is not 0.
@@ -30,7 +28,7 @@ class PassView(Struct, frozen=True, kw_only=True):
     @property
     def outcome_name(self) -> str:
         """The outcome's name, `not_run` where there is none."""
-        return self.outcome.name if self.outcome is not None else NOT_RUN
+        return self.outcome.name if self.outcome is not None else "not_run"
 
     @property
     def reason(self) -> str:

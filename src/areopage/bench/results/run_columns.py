@@ -144,16 +144,28 @@ def _addressing(verdicts: VerdictColumns) -> frozenset[int]:
 
 def _cells_of(passes: PassColumns, verdicts: VerdictColumns, kinds: NDArray[np.int32]) -> NDArray[np.intp]:
     """The place of each verdict among all cells of passes; −1 where none is planned."""
-    found, rows = np.empty(len(verdicts.kind), dtype=np.intp), _PlannedRows.of(passes, int(kinds[3].max(initial=0)))
+    criteria, turns = len(passes.criteria), max(passes.turn.max(initial=0), kinds[3].max(initial=0)) + 1
+
+    def row_keys(case: Numbers, criterion: Numbers, turn: Numbers) -> NDArray[np.int64]:
+        keys: NDArray[np.int64] = (case.astype(np.int64) * criteria + criterion) * turns + turn
+        return keys
+
+    rows = np.flatnonzero(~passes.by_rule)
+    planned = row_keys(passes.case[rows], passes.criterion[rows], passes.turn[rows])
+    order = np.argsort(planned)
+    planned, rows = planned[order], rows[order]
+    cells = np.full(len(verdicts.kind), -1, dtype=np.intp)
     judges, most = passes.outcome.shape[1:]
-    for start in range(0, len(found), _AT_ONCE):
+    for start in range(0, len(cells) if len(rows) else 0, _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
         criterion, judge, number, turn = (column[verdicts.kind[some]] for column in kinds[:4])
-        row = rows.find(verdicts.position[some], criterion, turn)
-        kept = (row >= 0) & (criterion >= 0) & (judge >= 0) & (number >= 1)
-        kept[kept] = number[kept] <= passes.planned[row[kept], judge[kept]]
-        found[some] = np.where(kept, (row * judges + judge) * most + number - 1, -1)
-    return found
+        keys = row_keys(verdicts.position[some], criterion, turn)
+        at = np.minimum(np.searchsorted(planned, keys), len(rows) - 1)
+        row = rows[at]
+        is_planned = (planned[at] == keys) & (criterion >= 0) & (judge >= 0) & (number >= 1)
+        is_planned[is_planned] = number[is_planned] <= passes.planned[row[is_planned], judge[is_planned]]
+        cells[some] = np.where(is_planned, (row * judges + judge) * most + number - 1, -1)
+    return cells
 
 
 def _rows_of_cases(
@@ -191,43 +203,6 @@ def _plan_items(
     for row, judge in zip(*np.nonzero(counts), strict=True):
         case, criterion, turn = places[row]
         counts[row, judge] = planned.of(cases[case].case.id, ids[criterion], spec.judges[judge], turn)
-
-
-class _PlannedRows(Struct, frozen=True):
-    """The rows in which judges are asked, in the order of `keys`, the numbers of their places."""
-
-    keys: NDArray[np.int64]
-    rows: NDArray[np.intp]
-    criteria: int
-    turns: int
-
-    @classmethod
-    def of(cls, passes: PassColumns, last_turn: int) -> "_PlannedRows":
-        """Args:
-        last_turn: that is looked for.
-        """
-        criteria, turns = len(passes.criteria), max(int(passes.turn.max(initial=0)), last_turn) + 1
-        rows = np.flatnonzero(~passes.by_rule)
-        keys = _place_keys(passes.case[rows], passes.criterion[rows], passes.turn[rows], criteria, turns)
-        order = np.argsort(keys)
-        return cls(keys[order], rows[order], criteria, turns)
-
-    def find(self, case: Numbers, criterion: NDArray[np.int32], turn: NDArray[np.int32]) -> NDArray[np.intp]:
-        """The row of each place; −1 where none is planned."""
-        wanted = _place_keys(case, criterion, turn, self.criteria, self.turns)
-        at = np.searchsorted(self.keys, wanted)
-        there = at < len(self.keys)
-        there[there] = self.keys[at[there]] == wanted[there]
-        found = np.full(len(wanted), -1, dtype=np.intp)
-        found[there] = self.rows[at[there]]
-        return found
-
-
-def _place_keys(
-    case: Numbers, criterion: NDArray[np.int32], turn: NDArray[np.int32], criteria: int, turns: int
-) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = (case.astype(np.int64) * criteria + criterion) * turns + turn
-    return found
 
 
 class JudgeHealth(Struct, frozen=True, kw_only=True):

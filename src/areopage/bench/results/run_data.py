@@ -157,6 +157,10 @@ class RunData(Struct, frozen=True, kw_only=True, dict=True):
         cases = self.cases if self.stored.are_conversations else (item.case for item in self.items)
         return tuple(case.id for case in cases if marked_as(case.response))
 
+    def queued_as(self, why: str) -> set[str]:
+        """The ids of the answers that are in the queue for review for this reason."""
+        return {id for id, item in self.people.items.items() if item.why == why}
+
     @property
     def unfit(self) -> list[JudgeHealth]:
         """The judges that are unfit to judge."""

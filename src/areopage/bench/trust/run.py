@@ -15,7 +15,7 @@ from areopage.bench.figures.failures import Dimension, case_group
 from areopage.bench.figures.figure import Figure
 from areopage.bench.figures.jury_worth import JURY_WORTH
 from areopage.bench.figures.missing import UNSCORED
-from areopage.bench.figures.people import PEOPLE, drawn_ids, scores_by_answer, taught_ids
+from areopage.bench.figures.people import PEOPLE, scores_by_answer
 from areopage.bench.figures.scores import DETECTABLE
 from areopage.bench.results.people import answers_by_kind
 from areopage.bench.results.run_data import RunData
@@ -28,13 +28,14 @@ from areopage.bench.trust.records import (
     PeopleTrust,
     ScoreTrust,
     Step,
+    StepName,
     Trust,
     Uncovered,
     Unexamined,
 )
 from areopage.cases import Case
 from areopage.errors import UserError
-from areopage.ledger import CriterionStanding, JudgeStanding, Ledger, compact_standings
+from areopage.ledger import SAMPLE, TEACHING, CriterionStanding, JudgeStanding, Ledger, compact_standings
 from areopage.records import record_from
 from areopage.review import OVERALL, Rubric, ratings_of
 from areopage.scoring import FEWEST_ITEMS, AppliedCalibration, Interval, JuryWorth, MappedScore, upper_bound
@@ -66,13 +67,12 @@ def judged_run(view: RunData) -> JudgedRun:
     rows = zip(columns.case.tolist(), columns.criterion.tolist(), known, strict=True)
     for case, criterion, given_by in rows:
         by_judge.setdefault(names[criterion], {})[ids[case]] = tuple(given_by)
-    limits = spec.limits
     return JudgedRun(
         panel=spec,
         run_id=view.run.id,
         scores=scores,
         by_judge=by_judge,
-        limits={paths[id]: limit for id, limit in limits.items()},
+        limits={paths[id]: limit for id, limit in spec.limits.items()},
     )
 
 
@@ -83,7 +83,8 @@ def fit_run(view: RunData, now: datetime) -> Calibration:
         UserError: too few answers were drawn at random and labelled.
     """
     ratings, _ = ratings_of(view.people.labels, Rubric.of_panel(view.spec, view.run.id))
-    return judged_run(view).fit(ratings, drawn_ids(view), now, taught=taught_ids(view), unblind=view.people.unblind)
+    drawn, taught = view.queued_as(SAMPLE), view.queued_as(TEACHING)
+    return judged_run(view).fit(ratings, drawn, now, taught=taught, unblind=view.people.unblind)
 
 
 def planned_labels(view: RunData, precision: float, judged: JudgedRun | None = None) -> list[CriterionPlan]:
@@ -94,22 +95,21 @@ def planned_labels(view: RunData, precision: float, judged: JudgedRun | None = N
         judged: what the jury said; None: it is read from the run.
     """
     ratings, _ = ratings_of(view.people.labels, Rubric.of_panel(view.spec, view.run.id))
-    return plan_run(judged or judged_run(view), ratings, drawn_ids(view), precision)
+    return plan_run(judged or judged_run(view), ratings, view.queued_as(SAMPLE), precision)
 
 
-def fitting_calibration(view: RunData) -> AppliedCalibration | None:
+def _fitting_calibration(view: RunData, judged: JudgedRun) -> AppliedCalibration | None:
     """The calibration that the run is shown with, else the newest that fits it, first of those from its own answers.
 
     A calibration that cannot be read, or is for another panel, does not fit.
     """
     if view.calibration is not None:
         return view.calibration
-    own = [one for one in view.calibrations if one.run_id == view.run.id]
-    newest = [*reversed(own), *(one for one in reversed(view.calibrations) if one.run_id != view.run.id)]
-    judged = judged_run(view) if newest else None
+    newest = list(reversed(view.calibrations))
+    newest.sort(key=lambda stored: stored.run_id != view.run.id)
     for stored in newest:
         with suppress(UserError):
-            return judged.corrected(Calibration.read(stored)) if judged is not None else None
+            return judged.corrected(Calibration.read(stored))
     return None
 
 
@@ -226,7 +226,7 @@ def _people(view: RunData) -> PeopleTrust | None:
     if found is None or found.all_labelled is None:
         return None
     every, figures = found.all_labelled, found.sample or found.all_labelled
-    drawn = drawn_ids(view)
+    drawn = view.queued_as(SAMPLE)
     counted = [one for one in view.people.labels if found.sample is None or one.answer_id in drawn]
     labelled = {one.answer_id for one in counted}
     cases = [case for case in view.cases if view.answer_ids.get(case.id) in labelled]
@@ -258,14 +258,14 @@ def _score(view: RunData) -> ScoreTrust:
         low, high = (found.low, found.high) if found is not None else (None, None)
         return PartScore(score=score, low=low, high=high, cases=cases.get(path, 0))
 
-    ids = view.spec.criteria_by_id()
+    ids, judged = view.spec.criteria_by_id(), judged_run(view)
     return ScoreTrust(
         scale=view.spec.scale,
         final=part((), tree.score, view.scores.interval),
         criteria={node.name: part(path, node.score, intervals.get(path)) for path, node in tree.paths if node.name in ids},
-        calibration=fitting_calibration(view),
+        calibration=_fitting_calibration(view, judged),
         altered=altered_calibrations(view.calibrations),
-        needed=tuple(_needed(view)),
+        needed=tuple(_needed(view, judged)),
         difference=DETECTABLE.of(view).difference,
         failures=DETECTABLE.of(view).failures,
         failure_cases=DETECTABLE.of(view).failure_cases,
@@ -273,8 +273,8 @@ def _score(view: RunData) -> ScoreTrust:
     )
 
 
-def _needed(view: RunData) -> Iterator[LabelsNeeded]:
-    width, judged = view.spec.scale.max - view.spec.scale.min, judged_run(view)
+def _needed(view: RunData, judged: JudgedRun) -> Iterator[LabelsNeeded]:
+    width = view.spec.scale.max - view.spec.scale.min
     for share in PRECISIONS:
         planned = planned_labels(view, share * width, judged)
         planned = [one for one in planned if one.labelled] or planned  # the others are named as unlabelled
@@ -343,10 +343,10 @@ def _steps(view: RunData, people: PeopleTrust | None, score: ScoreTrust) -> Iter
         yield Step(name="calibrate", command=run_command(view, "calibrate", "fit"))
 
 
-def _label(view: RunData, name: str, needed: LabelsNeeded) -> Step:
+def _label(view: RunData, name: StepName, needed: LabelsNeeded) -> Step:
     options = ("--precision", f"{needed.precision:g}", "--queue")
     return Step(
-        name="label" if name == "label" else "more_labels",
+        name=name,
         command=run_command(view, "calibrate", "plan", options=options),
         labels=needed.answers,
         precision=needed.precision,
