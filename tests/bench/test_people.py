@@ -114,9 +114,9 @@ def test_answers_are_queued_once_and_those_that_are_drawn_later_become_part_of_t
     labelled(ledger, first)
     before = queue_answers(view, ledger, ("failing",), 2, NOW, raters=2)
     again = queue_answers(view, ledger, ("failing",), 2, NOW, raters=2)
-    assert (before.new, before.known, again.new, again.known) == (2, 0, 0, 2)
+    assert (before.new, before.queued_before, again.new, again.queued_before) == (2, 0, 0, 2)
     every = queue_answers(viewed(ledger), ledger, ("random",), len(ids), NOW)
-    assert (every.new, every.known) == (len(ids) - 2, 2)
+    assert (every.new, every.queued_before) == (len(ids) - 2, 2)
     items = ReviewQueue(ledger).items(ids, "run-1")
     assert {item.why for item in items.values()} == {"sample"}
     assert sorted(item.wanted for item in items.values()) == [1, 1, 1, 1, 2, 2]

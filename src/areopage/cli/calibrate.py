@@ -55,7 +55,7 @@ def plan(
         now = datetime.now(UTC)
         if queue:
             done = queue_answers(view, opened, ("random",), min(needed, len(allowed)), now, raters=raters)
-            typer.echo(f"queued at random: {done.new} new, {done.known} were in the queue")
+            typer.echo(f"queued at random: {done.new} new, {done.queued_before} were in the queue")
             view = view_run(view.run, opened)
         queued = {*view.people.items, *(label.answer_id for label in view.people.labels)}
         taught = teaching_answers(judged_run(view), allowed, teach, queued) if teach else ()

@@ -78,7 +78,7 @@ def _adaptive_passes(view: RunData) -> AdaptivePasses | None:
         budget_cost=settings.cost,
         rounds=plan.rounds,
         calls=sum(view.passes.items.values()),
-        cost=sum({one.key: one.cost or 0.0 for _, _, one in view.judgments.numbered()}.values()),
+        cost=sum({judgment.key: judgment.cost or 0.0 for _, _, judgment in view.judgments.numbered()}.values()),
         stopped="open" if plan.waiting else "budget" if plan.spent else "settled",
         criteria=dict(_by_criterion(view, plan)),
     )
@@ -92,18 +92,18 @@ def _by_criterion(view: RunData, plan: PassPlan) -> Iterator[tuple[str, Criterio
     unsettled: dict[str, set[str]] = {}
     for row, ((case, criterion, _, turn), count) in enumerate(view.passes.items.items()):
         reasons.setdefault(criterion, Counter()).update(PassPlan.REASONS[code] for code in plan.reasons[row, :count])
-        own = counts.setdefault(criterion, Counter())
-        own[case] = max(own[case], count)
+        passes_by_case = counts.setdefault(criterion, Counter())
+        passes_by_case[case] = max(passes_by_case[case], count)
         if plan.unsettled[pairs.setdefault((case, criterion, turn), len(pairs))]:
             unsettled.setdefault(criterion, set()).add(case)
     shifts = _shifts(view)
-    for key in (one.id for one in view.spec.criteria):
-        if found := reasons.get(key):
+    for key in (criterion.id for criterion in view.spec.criteria):
+        if counted := reasons.get(key):
             yield (
                 key,
                 CriterionPasses(
-                    passes=found.total(),
-                    reasons={name: found[name] for name in PassPlan.REASONS},
+                    passes=counted.total(),
+                    reasons={name: counted[name] for name in PassPlan.REASONS},
                     cases=len(counts[key]),
                     cases_added=sum(count > first for count in counts[key].values()),
                     unsettled=len(unsettled.get(key, ())),
@@ -114,56 +114,56 @@ def _by_criterion(view: RunData, plan: PassPlan) -> Iterator[tuple[str, Criterio
 
 def _shifts(view: RunData) -> dict[str, StoppingShift]:
     """The scores by all passes beside those by the first ones, by criterion."""
-    every = {(one.case_id, one.criterion): one.score for one in view.scores.criteria}
-    found: dict[str, list[tuple[float, float]]] = {}
-    for one in view.scores.averaged:
-        late = every.get((one.case_id, one.criterion))
-        if one.score is not None and late is not None:
-            found.setdefault(one.criterion, []).append((one.score, late))
-    shifts = {criterion: StoppingShift.of(*map(list, zip(*pairs, strict=True))) for criterion, pairs in found.items()}
+    every = {(score.case_id, score.criterion): score.score for score in view.scores.criteria}
+    scores: dict[str, list[tuple[float, float]]] = {}
+    for first in view.scores.averaged:
+        late = every.get((first.case_id, first.criterion))
+        if first.score is not None and late is not None:
+            scores.setdefault(first.criterion, []).append((first.score, late))
+    shifts = {criterion: StoppingShift.of(*map(list, zip(*pairs, strict=True))) for criterion, pairs in scores.items()}
     return {criterion: shift for criterion, shift in shifts.items() if shift is not None}
 
 
 def _section(view: RunData, page: Page) -> Section | None:
-    found, locale = ADAPTIVE_PASSES.of(view), page.locale
-    if found is None:
+    adaptive, locale = ADAPTIVE_PASSES.of(view), page.locale
+    if adaptive is None:
         return None
-    added = found.calls - sum(one.reasons["start"] for one in found.criteria.values())
-    told = [locale.say("passes_most", n=locale.whole(found.most))]
-    if found.budget_calls is not None:
-        told.append(locale.say("passes_budget_calls", n=locale.whole(found.budget_calls)))
-    if found.budget_cost is not None:
-        told.append(locale.say("passes_budget_cost", n=locale.short(found.budget_cost)))
+    added = adaptive.calls - sum(passes.reasons["start"] for passes in adaptive.criteria.values())
+    bounds = [locale.say("passes_most", n=locale.whole(adaptive.most))]
+    if adaptive.budget_calls is not None:
+        bounds.append(locale.say("passes_budget_calls", n=locale.whole(adaptive.budget_calls)))
+    if adaptive.budget_cost is not None:
+        bounds.append(locale.say("passes_budget_cost", n=locale.short(adaptive.budget_cost)))
     facts: list[tuple[str, Line]] = [
-        (locale.say("passes_made"), locale.say("passes_made_of", calls=locale.whole(found.calls), added=locale.whole(added))),
-        (locale.say("passes_rounds"), locale.whole(found.rounds)),
-        (locale.say("passes_bounds"), reduce(lambda one, other: locale.say("then", one=one, other=other), told)),
-        (locale.say("passes_stopped"), locale.say(f"passes_stopped_{found.stopped}")),
+        (locale.say("passes_made"), locale.say("passes_made_of", calls=locale.whole(adaptive.calls), added=locale.whole(added))),
+        (locale.say("passes_rounds"), locale.whole(adaptive.rounds)),
+        (locale.say("passes_bounds"), reduce(lambda text, more: locale.say("then", one=text, other=more), bounds)),
+        (locale.say("passes_stopped"), locale.say(f"passes_stopped_{adaptive.stopped}")),
     ]
-    lead = locale.count("passes_lead", found.start, precision=locale.short(found.precision))
-    table = Details(summary=locale.say("passes_by_criterion"), blocks=(_table(found, view, locale),))
+    lead = locale.count("passes_lead", adaptive.start, precision=locale.short(adaptive.precision))
+    table = Details(summary=locale.say("passes_by_criterion"), blocks=(_table(adaptive, view, locale),))
     blocks = (Paragraph(text=lead), Facts(items=tuple(facts)), table, Paragraph(text=locale.say("passes_bias"), look="note"))
     return Section(id="passes", title=locale.say("passes_title"), blocks=blocks)
 
 
-def _table(found: AdaptivePasses, view: RunData, locale: Locale) -> Table:
+def _table(adaptive: AdaptivePasses, view: RunData, locale: Locale) -> Table:
     criteria = view.spec.criteria_by_id()
 
-    def row(id: str, one: CriterionPasses) -> tuple[Cell | str, ...]:
-        shift = one.stopping
+    def row(id: str, passes: CriterionPasses) -> tuple[Cell | str, ...]:
+        shift = passes.stopping
         return (
             Cell(text=criteria[id].title, title=id),
-            locale.whole(one.passes),
-            *(locale.whole(one.reasons[name]) for name in PassPlan.REASONS[1:]),
-            count_of(locale, one.cases_added, one.cases),
-            locale.whole(one.unsettled),
+            locale.whole(passes.passes),
+            *(locale.whole(passes.reasons[name]) for name in PassPlan.REASONS[1:]),
+            count_of(locale, passes.cases_added, passes.cases),
+            locale.whole(passes.unsettled),
             with_interval(locale, shift.shift, shift.low, shift.high) if shift else MISSING,
         )
 
     reasons = [f"passes_{name}" for name in PassPlan.REASONS[1:]]
     keys = ["passes_count", *reasons, "passes_cases", "passes_unsettled", "passes_shift"]
     heads = columns(*map(locale.say, keys), first=locale.say("criterion"))
-    return Table(columns=heads, rows=rows(row(id, one) for id, one in found.criteria.items()), css="failures")
+    return Table(columns=heads, rows=rows(row(id, passes) for id, passes in adaptive.criteria.items()), css="failures")
 
 
 ADAPTIVE_PASSES: Figure[AdaptivePasses | None] = Figure(

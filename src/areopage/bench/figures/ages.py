@@ -17,10 +17,10 @@ from areopage.scoring import Interval, mean_interval
 
 def _age_scores(view: RunData) -> dict[str, list[float | None]]:
     """The final scores of the cases of each age."""
-    finals, found = view.scores.records.finals_by_case, dict[str, list[float | None]]()
+    finals, by_age = view.scores.records.finals_by_case, dict[str, list[float | None]]()
     for case in view.cases:
-        found.setdefault(case.maturity, []).append(finals.get(case.id))
-    return found
+        by_age.setdefault(case.maturity, []).append(finals.get(case.id))
+    return by_age
 
 
 def _section(view: RunData, page: Page) -> Section | None:
@@ -33,13 +33,13 @@ def _section(view: RunData, page: Page) -> Section | None:
 
     def row(maturity: str) -> tuple[Cell | str, ...]:
         scores = by_maturity[maturity]
-        known = [score for score in scores if score is not None]
-        score, around = fmean(known) if known else None, None
-        if len(known) >= Interval.MIN_CASES:
-            around = mean_interval(np.array(known), view.spec.scale.min, view.spec.scale.max)
+        scored = [score for score in scores if score is not None]
+        score, around = fmean(scored) if scored else None, None
+        if len(scored) >= Interval.MIN_CASES:
+            around = mean_interval(np.array(scored), view.spec.scale.min, view.spec.scale.max)
         persona = view.spec.personas.get(maturity)
         ages = locale.say("ages", ages=persona.maturity_band.replace("-", "–")) if persona else ""
-        cases = locale.whole(len(known)) + ("" if len(known) == len(scores) else f" / {locale.whole(len(scores))}")
+        cases = locale.whole(len(scored)) + ("" if len(scored) == len(scores) else f" / {locale.whole(len(scores))}")
         name = line(audience(locale, maturity), Span(ages, "soft"))
         fails = locale.whole(failed[maturity])
         return (

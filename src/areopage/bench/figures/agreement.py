@@ -19,36 +19,41 @@ def _agreement(view: RunData) -> RunAgreement:
 
 
 def _facts(view: RunData, page: Page) -> Iterator[Fact]:
-    locale, average, found = page.locale, view.scores.consistency.judge_agreement_avg, AGREEMENT.of(view).overall
+    locale, average, agreement = page.locale, view.scores.consistency.judge_agreement_avg, AGREEMENT.of(view).overall
     if average is None:
         yield locale.say("agreement"), locale.say("one_judge_short")
         return
-    values = (("α", found.alpha.alpha), ("AC2", found.ac2.ac2))
-    told = [locale.say("pair", name=name, value=locale.number(value)) for name, value in values if value is not None]
-    if found.failures.failed:
-        told.append(
-            locale.count("failures_unanimous_short", found.failures.failed, unanimous=locale.whole(found.failures.unanimous))
+    values = (("α", agreement.alpha.alpha), ("AC2", agreement.ac2.ac2))
+    parts = [locale.say("pair", name=name, value=locale.number(value)) for name, value in values if value is not None]
+    if agreement.failures.failed:
+        parts.append(
+            locale.count(
+                "failures_unanimous_short", agreement.failures.failed, unanimous=locale.whole(agreement.failures.unanimous)
+            )
         )
-    note = Span(f"– {', '.join(told)}" if told else "", "soft")
+    note = Span(f"– {', '.join(parts)}" if parts else "", "soft")
     yield locale.say("agreement"), line(locale.number(average), note)
 
 
 def _section(view: RunData, page: Page) -> Section:
     """Build the section: what the coefficients mean together, the figures, and those of each criterion."""
     locale = page.locale
-    consistency, spec, found = view.scores.consistency, view.spec, AGREEMENT.of(view).overall
+    consistency, spec, agreement = view.scores.consistency, view.spec, AGREEMENT.of(view).overall
     cells = view.scores.criteria.cells
     most = int(((cells.planned > 0) & ~np.isnan(cells.judge_score)).sum(axis=1).max(initial=0))
     silent, alone = most == 0, most < 2
     once = all(judge.passes < 2 for judge in spec.judges)
     facts: list[tuple[str, Line]] = []
     if not alone:
-        facts.append((locale.say("failures_agreement"), _failures_line(found.failures, locale)))
-        facts.append((locale.say("exact"), MISSING if found.exact is None else locale.percent(found.exact)))
-        units = Span(f"– {locale.count('alpha_units', found.ac2.units)}", "soft")
+        facts.append((locale.say("failures_agreement"), _failures_line(agreement.failures, locale)))
+        facts.append((locale.say("exact"), MISSING if agreement.exact is None else locale.percent(agreement.exact)))
+        units = Span(f"– {locale.count('alpha_units', agreement.ac2.units)}", "soft")
         facts += [
-            (locale.say("alpha"), line(with_interval(locale, found.alpha.alpha, found.alpha.low, found.alpha.high), units)),
-            (locale.say("ac2"), line(with_interval(locale, found.ac2.ac2, found.ac2.low, found.ac2.high), units)),
+            (
+                locale.say("alpha"),
+                line(with_interval(locale, agreement.alpha.alpha, agreement.alpha.low, agreement.alpha.high), units),
+            ),
+            (locale.say("ac2"), line(with_interval(locale, agreement.ac2.ac2, agreement.ac2.low, agreement.ac2.high), units)),
         ]
         average, limit = consistency.judge_agreement_avg, spec.agreement_threshold
         low = locale.say("agreement_low", limit=locale.short(limit)) if average is not None and average < limit else ""
@@ -56,7 +61,7 @@ def _section(view: RunData, page: Page) -> Section:
         facts.append((locale.say("apart"), locale.count("times", consistency.outliers_detected)))
     facts.append((locale.say("variance"), locale.say("variance_one") if once else _variance(view, locale)))
     unfit = any(health.unfit for health in view.health)
-    key = "no_judge" if silent else "one_judge" if alone else "standing_unfit" if unfit else f"standing_{found.standing}"
+    key = "no_judge" if silent else "one_judge" if alone else "standing_unfit" if unfit else f"standing_{agreement.standing}"
     table = () if alone else (Details(summary=locale.say("agreement_by_criterion"), blocks=(_table(view, locale),)),)
     return Section(
         id="agreement",
@@ -66,42 +71,44 @@ def _section(view: RunData, page: Page) -> Section:
 
 
 def _table(view: RunData, locale: Locale) -> Table:
-    def row(name: str, id: str, found: JuryAgreement) -> tuple[Cell | str, ...]:
-        own = found.failures
+    def row(name: str, id: str, agreement: JuryAgreement) -> tuple[Cell | str, ...]:
+        failures = agreement.failures
         return (
             Cell(text=name, title=id),
-            locale.number(found.alpha.alpha),
-            locale.number(found.ac2.ac2),
-            MISSING if found.exact is None else locale.percent(found.exact, 0),
-            count_of(locale, own.unanimous, own.failed) if own.failed else MISSING,
-            locale.whole(own.disputed),
-            locale.number(own.positive),
-            locale.whole(found.ac2.units),
+            locale.number(agreement.alpha.alpha),
+            locale.number(agreement.ac2.ac2),
+            MISSING if agreement.exact is None else locale.percent(agreement.exact, 0),
+            count_of(locale, failures.unanimous, failures.failed) if failures.failed else MISSING,
+            locale.whole(failures.disputed),
+            locale.number(failures.positive),
+            locale.whole(agreement.ac2.units),
         )
 
     criteria = view.spec.criteria_by_id()
     keys = ("alpha_short", "ac2_short", "exact_short", "unanimous", "disputed", "positive", "scored_twice")
-    listed = rows(row(criteria[id].title, id, found) for id, found in AGREEMENT.of(view).by_criterion.items())
+    listed = rows(row(criteria[id].title, id, agreement) for id, agreement in AGREEMENT.of(view).by_criterion.items())
     return Table(columns=columns(*map(locale.say, keys), first=locale.say("criterion")), rows=listed, css="failures")
 
 
-def _failures_line(found: FailureAgreement, locale: Locale) -> Line:
-    told = locale.count("failures_unanimous", found.failed, unanimous=locale.whole(found.unanimous))
-    more = [locale.count("failures_disputed", found.disputed)] if found.disputed else []
-    if found.positive is not None:
-        more.append(locale.say("pair", name=locale.say("positive_long"), value=locale.number(found.positive)))
-    return line(told if found.failed else locale.say("failures_none"), Span(f"– {', '.join(more)}" if more else "", "soft"))
+def _failures_line(failures: FailureAgreement, locale: Locale) -> Line:
+    unanimous = locale.count("failures_unanimous", failures.failed, unanimous=locale.whole(failures.unanimous))
+    more = [locale.count("failures_disputed", failures.disputed)] if failures.disputed else []
+    if failures.positive is not None:
+        more.append(locale.say("pair", name=locale.say("positive_long"), value=locale.number(failures.positive)))
+    return line(
+        unanimous if failures.failed else locale.say("failures_none"), Span(f"– {', '.join(more)}" if more else "", "soft")
+    )
 
 
 def _variance(view: RunData, locale: Locale) -> Line:
-    found, limit = view.scores.consistency, view.spec.variance_threshold
-    if found.overall_variance is None:
+    consistency, limit = view.scores.consistency, view.spec.variance_threshold
+    if consistency.overall_variance is None:
         return locale.say("variance_none")
-    values = {"min": found.variance_min, "max": found.variance_max, "sd": found.variance_sd}
+    values = {"min": consistency.variance_min, "max": consistency.variance_max, "sd": consistency.variance_sd}
     spread = locale.say("variance_range", **{name: locale.number(value) for name, value in values.items()})
-    if found.overall_variance > limit:
+    if consistency.overall_variance > limit:
         spread = locale.say("then", one=spread, other=locale.say("variance_high", limit=locale.short(limit)))
-    return line(locale.number(found.overall_variance), Span(f"– {spread}", "soft"))
+    return line(locale.number(consistency.overall_variance), Span(f"– {spread}", "soft"))
 
 
 AGREEMENT: Figure[RunAgreement] = Figure(id="agreement", compute=_agreement, facts=_facts, section=_section)

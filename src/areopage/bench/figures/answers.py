@@ -36,21 +36,25 @@ def _states_notices(view: RunData, page: Page) -> Iterator[Notice]:
     states, locale = dict(ANSWER_STATES.of(view)), page.locale
     asked, whole = sum(states.values()), states.pop("answered", 0)
     if states:
-        told = locale.say("not_whole_text", whole=locale.whole(whole), asked=locale.whole(asked))
+        text = locale.say("not_whole_text", whole=locale.whole(whole), asked=locale.whole(asked))
         counts = tuple(locale.say("pair", name=locale.say(f"said_{state}"), value=locale.whole(n)) for state, n in states.items())
-        yield Notice(title=locale.count("not_whole", asked - whole), blocks=(Paragraph(text=told), Listing(items=counts)))
+        yield Notice(title=locale.count("not_whole", asked - whole), blocks=(Paragraph(text=text), Listing(items=counts)))
 
 
 def _sources_notices(view: RunData, page: Page) -> Iterator[Notice]:
     if view.sources:
-        lines = tuple(_source(one, page.locale) for one in view.sources)
+        lines = tuple(_source(source, page.locale) for source in view.sources)
         yield Notice(title=page.locale.say("two_sources"), blocks=(Listing(items=lines),))
 
 
-def _source(one: SourceScore, locale: Locale) -> str:
-    name = locale.say("recorded_answers") if one.source == RECORDED else one.source
+def _source(source: SourceScore, locale: Locale) -> str:
+    name = locale.say("recorded_answers") if source.source == RECORDED else source.source
     return locale.count(
-        "source_score", one.cases, source=name, score=score_or_unscored(locale, one.score), coverage=locale.percent(one.coverage)
+        "source_score",
+        source.cases,
+        source=name,
+        score=score_or_unscored(locale, source.score),
+        coverage=locale.percent(source.coverage),
     )
 
 

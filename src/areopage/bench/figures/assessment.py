@@ -13,11 +13,11 @@ MAX_EXTRACTS = 5
 
 def mapped_text(view: RunData, score: CriterionScore, locale: Locale) -> str:
     """What people are expected to say where the jury gave this score, with the calibration's id; "" without a calibration."""
-    found = view.mapped.get((score.case_id, score.criterion))
-    if found is None:
+    mapped = view.mapped.get((score.case_id, score.criterion))
+    if mapped is None:
         return ""
-    told = locale.say("mapped", score=locale.number(found.score), id=found.calibration)
-    return told if found.failing is None else locale.say("mapped_failing", told=told, chance=locale.percent(found.failing, 0))
+    text = locale.say("mapped", score=locale.number(mapped.score), id=mapped.calibration)
+    return text if mapped.failing is None else locale.say("mapped_failing", told=text, chance=locale.percent(mapped.failing, 0))
 
 
 def inapplicable(score: CriterionScore, locale: Locale) -> str:
@@ -28,31 +28,33 @@ def inapplicable(score: CriterionScore, locale: Locale) -> str:
 def assessment(view: RunData, score: CriterionScore, case: Case, locale: Locale, *, is_open: bool) -> Assessment:
     """One criterion of a case with the words of all its judges."""
     passes = list(passes_of(view, score))
-    several = {one.judge for one in passes if one.pass_index > 1}
+    several = {pass_view.judge for pass_view in passes if pass_view.pass_index > 1}
     whole = view.spec.criteria_by_id()[score.criterion].scope == "conversation"
-    told = {turn: quotable(case, turn, whole) for turn in {one.turn for one in passes}}
+    quotable_texts = {turn: quotable(case, turn, whole) for turn in {pass_view.turn for pass_view in passes}}
     bar: Bar = bar_on(view.spec.scale, score.score)
     apart = locale.say("stands_apart", judges=", ".join(score.outliers)) if score.outliers else ""
-    note = " · ".join(one for one in (apart, mapped_text(view, score, locale)) if one)
+    note = " · ".join(part for part in (apart, mapped_text(view, score, locale)) if part)
     return Assessment(
         label=view.spec.criteria_by_id()[score.criterion].title,
         key=score.criterion,
         note=note if score.applies else inapplicable(score, locale),
         bar=bar,
         score=locale.number(score.score),
-        remarks=tuple(_remark(one, told[one.turn], locale, several=one.judge in several) for one in passes),
+        remarks=tuple(
+            _remark(pass_view, quotable_texts[pass_view.turn], locale, several=pass_view.judge in several) for pass_view in passes
+        ),
         is_open=is_open,
     )
 
 
-def _remark(one: PassView, folded: str, locale: Locale, *, several: bool) -> Remark:
-    reply = [locale.say("reply_number", n=one.turn)] if one.turn else []
-    name = ", ".join([one.judge, *reply, *([locale.say("pass", n=one.pass_index)] if several else [])])
-    score, verdict = locale.number(one.score), one.verdict
+def _remark(pass_view: PassView, folded: str, locale: Locale, *, several: bool) -> Remark:
+    reply = [locale.say("reply_number", n=pass_view.turn)] if pass_view.turn else []
+    name = ", ".join([pass_view.judge, *reply, *([locale.say("pass", n=pass_view.pass_index)] if several else [])])
+    score, verdict = locale.number(pass_view.score), pass_view.verdict
     if verdict is None:
-        failure, told = locale.say(f"said_{one.outcome_name}"), one.reason or one.explanation
+        failure, reason = locale.say(f"said_{pass_view.outcome_name}"), pass_view.reason or pass_view.explanation
         return Remark(
-            name=name, score=score, failure=locale.say("pair", name=failure, value=_cut(told, locale)[0]) if told else failure
+            name=name, score=score, failure=locale.say("pair", name=failure, value=_cut(reason, locale)[0]) if reason else failure
         )
     text, more = _cut(verdict.explanation, locale)
     return Remark(

@@ -22,25 +22,29 @@ def _notices(view: RunData, page: Page) -> Iterator[Notice]:
 
 def calibration_texts(view: RunData, locale: Locale) -> Iterator[str]:
     """What corrected the scores of a run and on what it rests, in lines of plain text; nothing without a calibration."""
-    found = view.calibration
-    if found is None:
+    calibration = view.calibration
+    if calibration is None:
         return
-    answers = locale.count("corrected_answers", found.answers, raters=locale.count("people_raters", found.raters))
-    yield locale.say("corrected_by", id=found.id, date=found.fitted[:10], answers=answers)
-    if found.final is not None:
-        yield locale.say("corrected_final", score=corrected_text(found.final, locale), id=found.id)
-    every = (*found.criteria.values(), *([found.final] if found.final else []))
-    if not all(one.own for one in every):
-        yield locale.say("corrected_elsewhere", run=found.source)
+    answers = locale.count("corrected_answers", calibration.answers, raters=locale.count("people_raters", calibration.raters))
+    yield locale.say("corrected_by", id=calibration.id, date=calibration.fitted[:10], answers=answers)
+    if calibration.final is not None:
+        yield locale.say("corrected_final", score=corrected_text(calibration.final, locale), id=calibration.id)
+    every = (*calibration.criteria.values(), *([calibration.final] if calibration.final else []))
+    if not all(score.own for score in every):
+        yield locale.say("corrected_elsewhere", run=calibration.source)
     elif every:
-        complete = locale.say("corrected_complete") if all(one.labels == one.judged for one in every) else ""
+        complete = locale.say("corrected_complete") if all(score.labels == score.judged for score in every) else ""
         yield " ".join(text for text in (locale.say("corrected_own"), complete) if text)
     if view.mapped:
         yield locale.say("corrected_singles")
-    missing = [one.title for one in view.spec.criteria if one.id not in found.criteria]
+    missing = [criterion.title for criterion in view.spec.criteria if criterion.id not in calibration.criteria]
     if missing:
         yield locale.say("corrected_not", criteria=", ".join(missing))
-    shares = [(one, found.criteria[one.id].failures) for one in view.spec.criteria if one.id in found.criteria]
+    shares = [
+        (criterion, calibration.criteria[criterion.id].failures)
+        for criterion in view.spec.criteria
+        if criterion.id in calibration.criteria
+    ]
     for criterion, failures in shares:
         if failures is not None:
             around = locale.say("people_range", low=locale.percent(failures.low, 0), high=locale.percent(failures.high, 0))

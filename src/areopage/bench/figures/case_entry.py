@@ -25,7 +25,7 @@ def group_labels(view: RunData, case: Case) -> tuple[str, str]:
 
 def named_scores(view: RunData, record: RecordScores, ids: Collection[str], locale: Locale) -> str:
     """Criteria with their scores of a case; "" where there are none."""
-    scores = {one.criterion: one.score for one in record.criteria}
+    scores = {score.criterion: score.score for score in record.criteria}
     return ", ".join(f"{name} {locale.number(scores[id])}" for id, name in zip(ids, view.spec.titles(ids), strict=True))
 
 
@@ -42,15 +42,17 @@ def case_entry(
     Scores of its other criteria are named; the worst ones of a case without such a criterion are shown with words.
     """
     view = index.view
-    ranked = sorted(record.criteria, key=lambda one: -_badness(view, one))
+    ranked = sorted(record.criteria, key=lambda score: -_badness(view, score))
     failed = FAILURES.of(view).by_case.get(case.id, ())
-    worst = next((one.score for one in record.criteria if failed and one.criterion == failed[0]), record.tree.score)
-    told = locale.say("pair", name=locale.say("failures"), value=failed_criteria(view, record, locale)) if failed else ""
+    worst = next((score.score for score in record.criteria if failed and score.criterion == failed[0]), record.tree.score)
+    failures = locale.say("pair", name=locale.say("failures"), value=failed_criteria(view, record, locale)) if failed else ""
     final = locale.say("pair", name=locale.say("final_score"), value=locale.number(record.tree.score)) if failed else ""
-    facts = (told, final, case.id, audience(locale, case.maturity) if case.maturity else "", *group_labels(view, case))
+    facts = (failures, final, case.id, audience(locale, case.maturity) if case.maturity else "", *group_labels(view, case))
     missing = locale.say("empty_text")
     to_read = [
-        one for one in ranked if one.is_missing or one.criterion in failed or ((one.case_id, one.criterion) in DISPUTED.of(view))
+        score
+        for score in ranked
+        if score.is_missing or score.criterion in failed or ((score.case_id, score.criterion) in DISPUTED.of(view))
     ] or ranked[:OPEN]
     return Entry(
         score=locale.number(worst),
@@ -62,10 +64,10 @@ def case_entry(
             excerpt(locale, locale.say("response"), case.response or "", missing, "cut", limit),
             Heading(text=locale.say("scores")),
             *(
-                assessment(view, one, case, locale, is_open=place < OPEN and _badness(view, one) > BAD)
-                for place, one in enumerate(to_read)
+                assessment(view, score, case, locale, is_open=place < OPEN and _badness(view, score) > BAD)
+                for place, score in enumerate(to_read)
             ),
-            *_other_scores(view, [one for one in ranked if one not in to_read], locale),
+            *_other_scores(view, [score for score in ranked if score not in to_read], locale),
             *(_more_of(index, case, locale) if in_report else ()),
         ),
         anchor="" if in_report else index.anchor(case.id),
@@ -85,12 +87,12 @@ def thoughts_excerpt(view: RunData, case: Case, locale: Locale, limit: int = LON
 def _other_scores(view: RunData, scores: Sequence[CriterionScore], locale: Locale) -> Sequence[Block]:
     if not scores:
         return ()
-    criteria, told = view.spec.criteria_by_id(), list[str]()
-    for one in scores:
-        expected = mapped_text(view, one, locale)
-        shown = locale.number(one.score) if one.applies else inapplicable(one, locale)
-        told.append(f"{criteria[one.criterion].title} {shown}" + (f" ({expected})" if expected else ""))
-    return (Paragraph(text=locale.say("pair", name=locale.say("other_criteria"), value=", ".join(told)), look="small"),)
+    criteria, parts = view.spec.criteria_by_id(), list[str]()
+    for score in scores:
+        expected = mapped_text(view, score, locale)
+        shown = locale.number(score.score) if score.applies else inapplicable(score, locale)
+        parts.append(f"{criteria[score.criterion].title} {shown}" + (f" ({expected})" if expected else ""))
+    return (Paragraph(text=locale.say("pair", name=locale.say("other_criteria"), value=", ".join(parts)), look="small"),)
 
 
 def _more_of(index: CaseIndex, case: Case, locale: Locale) -> Sequence[Block]:

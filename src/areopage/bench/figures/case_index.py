@@ -33,14 +33,14 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def ages(self) -> tuple[str, ...]:
         """The ages of the run, young to old; () where no case states one."""
-        found = [item.case.maturity for item in self.view.items]
-        return young_to_old(found) if any(found) else ()
+        ages = [item.case.maturity for item in self.view.items]
+        return young_to_old(ages) if any(ages) else ()
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """The cases' own categories; () where no case states one."""
-        found = tuple(dict.fromkeys(item.case.category for item in self.view.items))
-        return found if any(found) else ()
+        categories = tuple(dict.fromkeys(item.case.category for item in self.view.items))
+        return categories if any(categories) else ()
 
     @cached_property
     def listed(self) -> dict[str, tuple[str, ...]]:
@@ -49,7 +49,7 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
         for kind in CASE_KINDS:
             for case_id in dict.fromkeys(self.kinds[kind]):
                 kinds.setdefault(case_id, []).append(kind)
-        return {case_id: tuple(own) for case_id, own in kinds.items()}
+        return {case_id: tuple(reasons) for case_id, reasons in kinds.items()}
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -108,7 +108,7 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
         yield from dict.fromkeys(self.category_class(criteria[id].category) for id in failed)
 
 
-def young_to_old(found: Iterable[str]) -> tuple[str, ...]:
+def young_to_old(ages: Iterable[str]) -> tuple[str, ...]:
     """Ages in order; names that are none come last."""
-    names = set(found)
+    names = set(ages)
     return (*(name for name in MATURITIES if name in names), *sorted(names - set(MATURITIES)))

@@ -33,12 +33,12 @@ class ModelCost(Struct, frozen=True, kw_only=True):
 def _costs(view: RunData) -> tuple[ModelCost, ...]:
     """The costs by model: of the target and the model that plays children, those of `target_calls`; of judges, those of the
     judgments that the scores use, whichever run asked for them."""
-    found: list[ModelCost] = []
+    costs: list[ModelCost] = []
     for calls in view.calls:
         is_child = calls.source.startswith(CHILD_SOURCE)
         asked = view.spec.child if is_child else view.spec.target
         price = asked.price if asked is not None else None
-        found.append(
+        costs.append(
             ModelCost(
                 role="child" if is_child else "target",
                 name=calls.source.removeprefix(CHILD_SOURCE),
@@ -53,7 +53,7 @@ def _costs(view: RunData) -> tuple[ModelCost, ...]:
     for health in view.health:
         if health.judge in prices:
             price = prices[health.judge]
-            found.append(
+            costs.append(
                 ModelCost(
                     role="judge",
                     name=health.judge,
@@ -64,38 +64,38 @@ def _costs(view: RunData) -> tuple[ModelCost, ...]:
                     listed=price.listed if price is not None else "",
                 )
             )
-    return tuple(found)
+    return tuple(costs)
 
 
 def totals(costs: Sequence[ModelCost]) -> dict[str, float]:
     """The known costs together, by currency."""
-    found: dict[str, float] = {}
-    for one in costs:
-        if one.cost is not None and one.currency:
-            found[one.currency] = found.get(one.currency, 0.0) + one.cost
-    return found
+    total: dict[str, float] = {}
+    for cost in costs:
+        if cost.cost is not None and cost.currency:
+            total[cost.currency] = total.get(cost.currency, 0.0) + cost.cost
+    return total
 
 
 def _section(view: RunData, page: Page) -> Section | None:
-    found, locale = COSTS.of(view), page.locale
-    if not found:
+    costs, locale = COSTS.of(view), page.locale
+    if not costs:
         return None
     heads = columns(locale.say("tokens"), locale.say("cost"), first=locale.say("cost_of"))
-    whole = locale.costs(totals(found)) or MISSING
+    whole = locale.costs(totals(costs)) or MISSING
     last = (Cell(text=Span(locale.say("cost_whole"), "strong")), "", Cell(text=Span(whole, "strong")))
-    table = [*(_row(one, locale) for one in found), last]
+    table = [*(_row(cost, locale) for cost in costs), last]
     blocks: list[Block] = [Paragraph(text=locale.say("costs_lead"), look="soft"), Table(columns=heads, rows=rows(table))]
-    if days := sorted({one.listed for one in found if one.listed}):
+    if days := sorted({cost.listed for cost in costs if cost.listed}):
         blocks.append(Paragraph(text=locale.say("cost_listed", days=", ".join(days)), look="note"))
-    if any(one.cost is None for one in found):
+    if any(cost.cost is None for cost in costs):
         blocks.append(Paragraph(text=locale.say("cost_unstated"), look="note", console=True))
     return Section(id="costs", title=locale.say("costs"), blocks=tuple(blocks), console=True)
 
 
-def _row(one: ModelCost, locale: Locale) -> tuple[Cell | str, ...]:
-    name = Cell(text=one.name, under=(locale.say(f"cost_role_{one.role}"),))
-    tokens = f"{locale.whole(one.prompt_tokens)} / {locale.whole(one.completion_tokens)}"
-    return (name, tokens, MISSING if one.cost is None else locale.money(one.cost, one.currency))
+def _row(cost: ModelCost, locale: Locale) -> tuple[Cell | str, ...]:
+    name = Cell(text=cost.name, under=(locale.say(f"cost_role_{cost.role}"),))
+    tokens = f"{locale.whole(cost.prompt_tokens)} / {locale.whole(cost.completion_tokens)}"
+    return (name, tokens, MISSING if cost.cost is None else locale.money(cost.cost, cost.currency))
 
 
 COSTS: Figure[tuple[ModelCost, ...]] = Figure(id="costs", compute=_costs, stored="metadata", section=_section)

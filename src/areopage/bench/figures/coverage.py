@@ -85,10 +85,10 @@ def _incomplete_notices(view: RunData, page: Page) -> Iterator[Notice]:
     if not view.complete:
         locale, missing = page.locale, sum(health.outcomes[name] for health in view.health for name in _RETRIED)
         planned = locale.whole(view.scores.tree.planned)
-        told = locale.say("not_complete_text", missing=locale.whole(missing), planned=planned)
+        text = locale.say("not_complete_text", missing=locale.whole(missing), planned=planned)
         resume = ("areopage", "bench", "resume", view.run.id, *page.place) if page.place else run_command(view, "bench", "resume")
         command = command_span(resume)
-        yield Notice(title=locale.say("not_complete"), blocks=(Paragraph(text=line(told, command)),))
+        yield Notice(title=locale.say("not_complete"), blocks=(Paragraph(text=line(text, command)),))
 
 
 def _lost_notices(view: RunData, page: Page) -> Iterator[Notice]:

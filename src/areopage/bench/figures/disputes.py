@@ -34,19 +34,21 @@ def _section(view: RunData, page: Page) -> Section | None:
         return None
     if not DISPUTES.of(view):
         return Section(id="disputes", title=locale.say("disputes"), blocks=(Paragraph(text=locale.say("disputes_none")),))
-    index, cases = page.index, len({one.case_id for one in DISPUTES.of(view)})
-    told = locale.count("disputes_lead", len(DISPUTES.of(view)), cases=locale.count("cases", cases))
+    index, cases = page.index, len({dispute.case_id for dispute in DISPUTES.of(view)})
+    lead = locale.count("disputes_lead", len(DISPUTES.of(view)), cases=locale.count("cases", cases))
     shown = DISPUTES.of(view)[:SHOWN]
-    view.judgments.expect([one.case_id for one in shown])
-    records = (view.scores.records.of(one.case_id) for one in shown)
+    view.judgments.expect([dispute.case_id for dispute in shown])
+    records = (view.scores.records.of(dispute.case_id) for dispute in shown)
     scores = {(score.case_id, score.criterion): score for record in records for score in record.criteria}
-    entries = Entries(items=tuple(_entry(index, one, scores[one.case_id, one.criterion], locale) for one in shown))
+    entries = Entries(
+        items=tuple(_entry(index, dispute, scores[dispute.case_id, dispute.criterion], locale) for dispute in shown)
+    )
     address = Span(CASES, "link", index.only_kind("disputed"))
     all_of_them = line(locale.say("disputes_all"), address)
     criteria, failed = view.spec.criteria_by_id(), FAILURES.of(view).by_case
-    counts = Counter(one.criterion for one in DISPUTES.of(view))
-    failing = Counter(one.criterion for one in DISPUTES.of(view) if one.criterion in failed.get(one.case_id, ()))
-    widest = {one.criterion: one for one in sorted(DISPUTES.of(view), key=lambda one: one.spread)}
+    counts = Counter(dispute.criterion for dispute in DISPUTES.of(view))
+    failing = Counter(dispute.criterion for dispute in DISPUTES.of(view) if dispute.criterion in failed.get(dispute.case_id, ()))
+    widest = {dispute.criterion: dispute for dispute in sorted(DISPUTES.of(view), key=lambda dispute: dispute.spread)}
     listed = (
         (
             Cell(text=criteria[id].title, title=id),
@@ -58,7 +60,7 @@ def _section(view: RunData, page: Page) -> Section | None:
     )
     heads = columns(*(locale.say(key) for key in ("disputed", "disputes_failing", "widest")), first=locale.say("criterion"))
     blocks = (
-        Paragraph(text=told, look="soft", console=True),
+        Paragraph(text=lead, look="soft", console=True),
         Table(columns=heads, rows=rows(listed), css="failures"),
         Paragraph(text=all_of_them, look="note"),
         entries,
@@ -95,6 +97,6 @@ DISPUTES: Figure[tuple[Dispute, ...]] = Figure(id="disputes", compute=_disputes,
 
 
 DISPUTED: Figure[frozenset[tuple[str, str]]] = Figure(
-    id="disputed", compute=lambda view: frozenset((one.case_id, one.criterion) for one in DISPUTES.of(view))
+    id="disputed", compute=lambda view: frozenset((dispute.case_id, dispute.criterion) for dispute in DISPUTES.of(view))
 )
 """The pairs of case and criterion that are disputed."""

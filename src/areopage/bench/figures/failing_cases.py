@@ -53,19 +53,19 @@ def failing_scores(view: RunData, cases: Iterable[Case] | None = None) -> Iterat
     for case in view.cases if cases is None else cases:
         failed = FAILURES.of(view).by_case.get(case.id, ())
         record = view.scores.records.find(case.id) if failed else None
-        scores = {one.criterion: one for one in record.criteria} if record else {}
+        scores = {score.criterion: score for score in record.criteria} if record else {}
         for id in failed:
-            own = scores[id]
-            said = [one for one in passes_of(view, own) if one.explanation and one.score is not None]
-            said.sort(key=lambda one: not spec.scale.reaches(one.score or 0.0, limits[id]))
+            score = scores[id]
+            passes = [pass_view for pass_view in passes_of(view, score) if pass_view.explanation and pass_view.score is not None]
+            passes.sort(key=lambda pass_view: not spec.scale.reaches(pass_view.score or 0.0, limits[id]))
             yield FailingScore(
                 case=case,
                 criterion=criteria[id],
-                score=own.score or 0.0,
+                score=score.score or 0.0,
                 limit=limits[id],
-                judge=said[0].judge if said else "",
-                explanation=said[0].explanation if said else "",
-                turn=said[0].turn if said else 0,
+                judge=passes[0].judge if passes else "",
+                explanation=passes[0].explanation if passes else "",
+                turn=passes[0].turn if passes else 0,
                 counts_first=criteria[id].category in FAILURES.of(view).categories,
                 disputed=(case.id, id) in DISPUTED.of(view),
             )

@@ -22,8 +22,8 @@ def case_group(case: Case, spec: RunSpec, dimension: Dimension) -> str:
         return case.maturity
     if dimension == "category":
         return case.category
-    own = case.metadata.get(dimension)
-    return own if isinstance(own, str) and own else str(getattr(spec, dimension))
+    group = case.metadata.get(dimension)
+    return group if isinstance(group, str) and group else str(getattr(spec, dimension))
 
 
 FEW = 10
@@ -56,25 +56,25 @@ def _facts(view: RunData, page: Page) -> Iterator[Fact]:
 
 def failures_line(view: RunData, locale: Locale) -> Line:
     """How many cases fail a criterion of the categories that count first."""
-    found = FAILURES.of(view).first
-    counts = count_of(locale, found.failed, len(view.items))
-    told = locale.say("failures_first", categories=", ".join(view.spec.first_names))
-    if found.not_applicable:
-        told += f"; {locale.count('not_concerned', found.not_applicable)}"
-    if found.scored < found.cases:
-        told = locale.say("then", one=told, other=locale.count("without_score_long", found.cases - found.scored))
-    if found.high is not None:
-        key = "failures_bound_small" if found.high < 0.01 else "failures_bound"
-        told = locale.say("then", one=told, other=locale.say(key, high=locale.percent(max(found.high, 0.01), 0)))
+    failures = FAILURES.of(view).first
+    counts = count_of(locale, failures.failed, len(view.items))
+    text = locale.say("failures_first", categories=", ".join(view.spec.first_names))
+    if failures.not_applicable:
+        text += f"; {locale.count('not_concerned', failures.not_applicable)}"
+    if failures.scored < failures.cases:
+        text = locale.say("then", one=text, other=locale.count("without_score_long", failures.cases - failures.scored))
+    if failures.high is not None:
+        key = "failures_bound_small" if failures.high < 0.01 else "failures_bound"
+        text = locale.say("then", one=text, other=locale.say(key, high=locale.percent(max(failures.high, 0.01), 0)))
     more = len(failing_elsewhere(view))
     elsewhere = Span(f"– {locale.count('failures_elsewhere', more)}" if more else "", "strong")
-    return line(Span(counts, "strong"), Span(f"– {told}", "soft"), elsewhere)
+    return line(Span(counts, "strong"), Span(f"– {text}", "soft"), elsewhere)
 
 
 def failures_title(view: RunData, locale: Locale) -> str:
     """How many cases fail a criterion of the categories that count first, which are named."""
-    found, categories = FAILURES.of(view).first, ", ".join(view.spec.first_names)
-    return locale.count("failures_title", found.failed, all=locale.whole(len(view.items)), categories=categories)
+    failures, categories = FAILURES.of(view).first, ", ".join(view.spec.first_names)
+    return locale.count("failures_title", failures.failed, all=locale.whole(len(view.items)), categories=categories)
 
 
 def failing_elsewhere(view: RunData) -> list[str]:
@@ -86,21 +86,22 @@ def failing_elsewhere(view: RunData) -> list[str]:
 
 def _notices(view: RunData, page: Page) -> Iterator[Notice]:
     """What no judge could judge, of the categories that count first; nothing where there is nothing."""
-    found, criteria, locale = FAILURES.of(view), view.spec.criteria_by_id(), page.locale
-    if found.unscored:
+    failures, criteria, locale = FAILURES.of(view), view.spec.criteria_by_id(), page.locale
+    if failures.unscored:
         names = tuple(
-            locale.say("pair", name=criteria[id].title, value=_failed_of(found.by_criterion[id], locale)) for id in found.unscored
+            locale.say("pair", name=criteria[id].title, value=_failed_of(failures.by_criterion[id], locale))
+            for id in failures.unscored
         )
         yield Notice(title=locale.count("unscored_first", len(names)), blocks=(Listing(items=names),), alarm=True)
 
 
 def _failed_of(count: FailureCount, locale: Locale) -> str:
-    told = count_of(locale, count.failed, count.scored)
+    text = count_of(locale, count.failed, count.scored)
     if count.not_applicable:
-        told = locale.say("failures_of_applicable", failed=told, n=locale.whole(count.not_applicable))
+        text = locale.say("failures_of_applicable", failed=text, n=locale.whole(count.not_applicable))
     if count.by_rule:
-        told = locale.say("failures_by_rule", told=told, n=locale.whole(count.by_rule))
-    return told if count.scored == count.cases else f"{told} {locale.count('without_score', count.cases - count.scored)}"
+        text = locale.say("failures_by_rule", told=text, n=locale.whole(count.by_rule))
+    return text if count.scored == count.cases else f"{text} {locale.count('without_score', count.cases - count.scored)}"
 
 
 def _section(view: RunData, page: Page) -> Section:
@@ -127,13 +128,13 @@ def _few(view: RunData) -> int:
 
 def _criteria_grid(view: RunData, page: Page) -> Table:
     """A row for each category and criterion, a column for each age; the categories that count first lead."""
-    found, index, spec, locale = FAILURES.of(view), page.index, view.spec, page.locale
+    failures, index, spec, locale = FAILURES.of(view), page.index, view.spec, page.locale
     ages = [(age, FAILURE_GROUPS.of(view)["maturity"][age]) for age in index.ages]
-    order = sorted(found.by_category, key=lambda name: name not in found.categories)
+    order = sorted(failures.by_category, key=lambda name: name not in failures.categories)
 
     def row(name: str, title: str, css: str, counts: Sequence[FailureCount], limit: float | None) -> Row:
         classes = [(css,), *((css, index.age_class(age)) for age, _ in ages)]
-        cells = (_cell(view, count, index.only(*own), locale) for count, own in zip(counts, classes, strict=True))
+        cells = (_cell(view, count, index.only(*names), locale) for count, names in zip(counts, classes, strict=True))
         return Row(
             cells=(Cell(text=name, title=title), *cells, "" if limit is None else locale.short(limit)),
             css="l1" if css.startswith("g") else "l2",
@@ -141,12 +142,12 @@ def _criteria_grid(view: RunData, page: Page) -> Table:
 
     def listed() -> Iterator[Row]:
         for category in order:
-            counts = [found.by_category[category], *(own.by_category[category] for _, own in ages)]
+            counts = [failures.by_category[category], *(group.by_category[category] for _, group in ages)]
             yield row(spec.labels.get(category), category, index.category_class(category), counts, None)
-            for one in spec.criteria:
-                if one.category == category:
-                    counts = [found.by_criterion[one.id], *(own.by_criterion[one.id] for _, own in ages)]
-                    yield row(one.title, one.id, index.criterion_class(one.id), counts, counts[0].limit)
+            for criterion in spec.criteria:
+                if criterion.category == category:
+                    counts = [failures.by_criterion[criterion.id], *(group.by_criterion[criterion.id] for _, group in ages)]
+                    yield row(criterion.title, criterion.id, index.criterion_class(criterion.id), counts, counts[0].limit)
 
     heads = [
         locale.say("all_ages" if ages else "failed_of"),
@@ -163,14 +164,14 @@ def _groups_grid(view: RunData, page: Page) -> Table:
     categories, first = list(FAILURES.of(view).by_category), FAILURES.of(view).categories
     together = [locale.say("fail_any", categories=", ".join(map(view.spec.labels.get, first)))] if len(first) > 1 else []
 
-    def row(dimension: Dimension, name: str, own: GroupFailures) -> Row:
+    def row(dimension: Dimension, name: str, group: GroupFailures) -> Row:
         place = index.group_class(name) if dimension == "category" else ""
 
         def cell(category: str) -> Cell:
             address = index.only(index.category_class(category), *([place] if place else []))
-            return _cell(view, own.by_category[category], address, locale)
+            return _cell(view, group.by_category[category], address, locale)
 
-        counted = [_cell(view, own.first, "", locale)] if together else []
+        counted = [_cell(view, group.first, "", locale)] if together else []
         return Row(cells=(_group_name(view, dimension, name, locale), *counted, *map(cell, categories)), css="l2")
 
     def listed() -> Iterator[Row]:
@@ -179,7 +180,7 @@ def _groups_grid(view: RunData, page: Page) -> Table:
             if len(groups) > 1:
                 blanks = [""] * len([*together, *categories])
                 yield Row(cells=(Cell(text=locale.say(f"groups_{dimension}")), *blanks), css="l1")
-                yield from (row(dimension, name, own) for name, own in groups.items())
+                yield from (row(dimension, name, group) for name, group in groups.items())
 
     heads = (*together, *(view.spec.labels.get(name) for name in categories))
     columns = (Column(heading=locale.say("groups"), kind="text"), *(Column(heading=head) for head in heads))
@@ -198,11 +199,11 @@ def _cell(view: RunData, count: FailureCount, address: str, locale: Locale) -> C
     if not count.cases:
         return Cell(text=MISSING, css="none")
     few = count.scored < _few(view)
-    told = f"{locale.whole(count.failed)}/{locale.whole(count.scored)}{'*' if few else ''}"
+    shown = f"{locale.whole(count.failed)}/{locale.whole(count.scored)}{'*' if few else ''}"
     css = next((css for least, css in _SHADES if count.failed > least * count.scored), "")
     high = "" if count.high is None else locale.say("at_most", high=locale.percent(max(count.high, 0.01), 0))
     missing = f"+{locale.whole(count.cases - count.scored)}?" if count.scored < count.cases else ""
-    text = Span(told, "link", address) if count.failed and address else told
+    text = Span(shown, "link", address) if count.failed and address else shown
     return Cell(text=text, under=(f"{high} {missing}".strip(),), css=" ".join(filter(None, (css, "few" if few else ""))))
 
 

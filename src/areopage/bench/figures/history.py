@@ -23,54 +23,58 @@ def _changes_section(view: RunData, page: Page) -> Section | None:
     locale = page.locale
     if view.history is None:
         return None
-    found, blocks = view.history.earlier, list[Block]()
-    if found is None:
+    earlier, blocks = view.history.earlier, list[Block]()
+    if earlier is None:
         blocks.append(Paragraph(text=locale.say("no_earlier_run")))
-    elif found.outcome is None:
+    elif earlier.outcome is None:
         parts = [
-            locale.say(f"part_{one.part}") + (f" ({one.first} / {one.second})" if one.first != one.second else "")
-            for one in found.differs
+            locale.say(f"part_{part.part}") + (f" ({part.first} / {part.second})" if part.first != part.second else "")
+            for part in earlier.differs
         ]
-        run = {"run": found.other.run_id, "date": locale.moment(found.other.created_at)}
+        run = {"run": earlier.other.run_id, "date": locale.moment(earlier.other.created_at)}
         blocks.append(Paragraph(text=locale.say("not_compared", **run, parts=", ".join(parts))))
     else:
-        told = locale.say("earlier_run", run=found.other.run_id, date=locale.moment(found.other.created_at))
+        text = locale.say("earlier_run", run=earlier.other.run_id, date=locale.moment(earlier.other.created_at))
         here, release = view.scores, RELEASE.of(view)
-        verdicts = [verdict_name(one, locale) if one else MISSING for one in (found.outcome.verdict, release and release.verdict)]
+        verdicts = [
+            verdict_name(verdict, locale) if verdict else MISSING
+            for verdict in (earlier.outcome.verdict, release and release.verdict)
+        ]
         intervals = [
-            MISSING if one is None else locale.interval(one.low, one.high) for one in (found.outcome.interval, here.interval)
+            MISSING if interval is None else locale.interval(interval.low, interval.high)
+            for interval in (earlier.outcome.interval, here.interval)
         ]
         listed = [
             (locale.say("release"), *verdicts),
-            (locale.say("failures"), _counted(found.outcome.first, locale), _counted(FAILURES.of(view).first, locale)),
-            (locale.say("final_score"), *(locale.number(score) for score in (found.outcome.score, here.tree.score))),
+            (locale.say("failures"), _counted(earlier.outcome.first, locale), _counted(FAILURES.of(view).first, locale)),
+            (locale.say("final_score"), *(locale.number(score) for score in (earlier.outcome.score, here.tree.score))),
             (locale.say("interval"), *intervals),
-            (locale.say("coverage"), *(locale.percent(share) for share in (found.outcome.coverage, view.coverage.share))),
+            (locale.say("coverage"), *(locale.percent(share) for share in (earlier.outcome.coverage, view.coverage.share))),
         ]
         heads = columns(locale.say("last_run"), locale.say("this_run"), first="")
         blocks += [
-            Paragraph(text=told, look="soft", console=True),
+            Paragraph(text=text, look="soft", console=True),
             Table(columns=heads, rows=rows(listed), css="beside", stacked=False),
-            *_paired(found, locale),
+            *_paired(earlier, locale),
         ]
-        blocks.append(Listing(items=tuple(_changed_cases(view, found, page))))
-        if found.target_changes:
-            names = ", ".join(locale.say(f"target_{name}") for name in found.target_changes)
+        blocks.append(Listing(items=tuple(_changed_cases(view, earlier, page))))
+        if earlier.target_changes:
+            names = ", ".join(locale.say(f"target_{name}") for name in earlier.target_changes)
             blocks.append(Paragraph(text=locale.say("target_changed", names=names)))
-    return Section(id="changes", title=locale.say("changes"), blocks=tuple(blocks), console=found is not None)
+    return Section(id="changes", title=locale.say("changes"), blocks=tuple(blocks), console=earlier is not None)
 
 
 def _modes_section(view: RunData, page: Page) -> Section | None:
     locale = page.locale
-    found = view.history.other_mode if view.history else None
-    if found is None or found.outcome is None or found.failures is None:
+    other = view.history.other_mode if view.history else None
+    if other is None or other.outcome is None or other.failures is None:
         return None
-    criteria, here, there = view.spec.criteria_by_id(), FAILURES.of(view), found.outcome
-    pairs = [(locale.say("fail_any", categories=", ".join(view.spec.first_names)), here.first, there.first)]
-    for id, count in here.by_criterion.items():
-        if count.failed or there.by_criterion[id].failed:
-            pairs.append((criteria[id].title, count, there.by_criterion[id]))
-    heads = [locale.say(f"mode_{mode}") for mode in (view.spec.mode, found.other.mode)]
+    criteria, failures, outcome = view.spec.criteria_by_id(), FAILURES.of(view), other.outcome
+    pairs = [(locale.say("fail_any", categories=", ".join(view.spec.first_names)), failures.first, outcome.first)]
+    for id, count in failures.by_criterion.items():
+        if count.failed or outcome.by_criterion[id].failed:
+            pairs.append((criteria[id].title, count, outcome.by_criterion[id]))
+    heads = [locale.say(f"mode_{mode}") for mode in (view.spec.mode, other.other.mode)]
     order = (0, 1) if view.spec.mode == "attack" else (1, 0)
 
     def row(name: str, *counts: FailureCount) -> tuple[Cell | str, ...]:
@@ -82,9 +86,9 @@ def _modes_section(view: RunData, page: Page) -> Section | None:
         css="grid",
         stacked=False,
     )
-    told = locale.say("modes_lead", run=found.other.run_id, date=locale.moment(found.other.created_at))
-    blocks = (Paragraph(text=told, look="soft"), table)
-    return Section(id="modes", title=locale.say("modes"), blocks=(*blocks, *_paired(found, locale)))
+    text = locale.say("modes_lead", run=other.other.run_id, date=locale.moment(other.other.created_at))
+    blocks = (Paragraph(text=text, look="soft"), table)
+    return Section(id="modes", title=locale.say("modes"), blocks=(*blocks, *_paired(other, locale)))
 
 
 def _counted(count: FailureCount, locale: Locale) -> Cell:
@@ -94,35 +98,35 @@ def _counted(count: FailureCount, locale: Locale) -> Cell:
     return Cell(text=f"{locale.whole(count.failed)}/{locale.whole(count.scored)}", under=under)
 
 
-def _paired(found: RunComparison, locale: Locale) -> Iterator[Paragraph]:
-    if found.failures is not None and found.failures.difference.pairs:
-        yield Paragraph(text=_failure_difference(found.failures, locale))
-    if found.score is not None and found.score.difference is not None:
-        yield Paragraph(text=locale.say("pair", name=locale.say("score_difference"), value=_difference(found.score, locale)))
+def _paired(comparison: RunComparison, locale: Locale) -> Iterator[Paragraph]:
+    if comparison.failures is not None and comparison.failures.difference.pairs:
+        yield Paragraph(text=_failure_difference(comparison.failures, locale))
+    if comparison.score is not None and comparison.score.difference is not None:
+        yield Paragraph(text=locale.say("pair", name=locale.say("score_difference"), value=_difference(comparison.score, locale)))
 
 
-def _failure_difference(found: PairedFailures, locale: Locale) -> str:
-    counts = {"here": len(found.first), "there": len(found.second), "both": found.both, "neither": found.neither}
-    told = locale.say("failures_paired", **{name: locale.whole(n) for name, n in counts.items()})
-    difference = found.difference
+def _failure_difference(paired: PairedFailures, locale: Locale) -> str:
+    counts = {"here": len(paired.first), "there": len(paired.second), "both": paired.both, "neither": paired.neither}
+    text = locale.say("failures_paired", **{name: locale.whole(n) for name, n in counts.items()})
+    difference = paired.difference
     if difference.difference is None or difference.low is None or difference.high is None:
-        return told
+        return text
     shares = {"low": difference.low, "high": difference.high, "difference": difference.difference}
     shown = {name: locale.signed(share * 100, 1) for name, share in shares.items()}
-    key = "separate" if found.is_separate else "not_separate"
-    return f"{told} {locale.say('share_difference', **shown)} {locale.say(key)}"
+    key = "separate" if paired.is_separate else "not_separate"
+    return f"{text} {locale.say('share_difference', **shown)} {locale.say(key)}"
 
 
-def _difference(found: PairedDifference, locale: Locale) -> str:
-    told = locale.signed(found.difference)
-    if found.low is not None and found.high is not None:
-        told = locale.say("difference_interval", told=told, interval=locale.interval(found.low, found.high, sign=True))
-    return f"{told}. {locale.say('separate' if found.is_separate else 'not_separate')}"
+def _difference(difference: PairedDifference, locale: Locale) -> str:
+    text = locale.signed(difference.difference)
+    if difference.low is not None and difference.high is not None:
+        text = locale.say("difference_interval", told=text, interval=locale.interval(difference.low, difference.high, sign=True))
+    return f"{text}. {locale.say('separate' if difference.is_separate else 'not_separate')}"
 
 
-def _changed_cases(view: RunData, found: RunComparison, page: Page) -> Iterator[Line]:
+def _changed_cases(view: RunData, comparison: RunComparison, page: Page) -> Iterator[Line]:
     index, locale = page.index, page.locale
-    for key, cases in (("newly_failing", found.new), ("mended", found.mended)):
+    for key, cases in (("newly_failing", comparison.new), ("mended", comparison.mended)):
         title = locale.count(key, len(cases))
         if not cases:
             yield title
@@ -133,8 +137,8 @@ def _changed_cases(view: RunData, found: RunComparison, page: Page) -> Iterator[
                 parts.append(locale.count("more_results", len(cases) - NAMED))
                 break
             parts += [", "] if number else []
-            told, address = f"{case_id} ({', '.join(view.spec.titles(ids))})", index.address(case_id)
-            parts.append(Span(told, "link", address) if address else told)
+            text, address = f"{case_id} ({', '.join(view.spec.titles(ids))})", index.address(case_id)
+            parts.append(Span(text, "link", address) if address else text)
         yield tuple(parts)
 
 

@@ -98,10 +98,10 @@ def _section(view: RunData, page: Page) -> Section:
     if failed_score is not None:
         lead = locale.say("judges_lead_failed", score=locale.short(failed_score))
 
-    known = {standing.judge: standing for standing in view.standings}
+    standings = {standing.judge: standing for standing in view.standings}
 
     def row(health: JudgeHealth) -> tuple[Cell | str, ...]:
-        standing = known[health.judge]
+        standing = standings[health.judge]
         word = locale.say(f"judge_{standing.word}")
         fitness = Badge(text=word, alarm=True) if standing.state in ALARMING else word
         examined = exam_text(locale, standing)

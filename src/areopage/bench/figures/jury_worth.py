@@ -22,22 +22,22 @@ def _jury_worth(view: RunData) -> JuryWorth:
         if label.criterion in criteria and spec.scale.contains(label.score)
     ]
     drawn = view.queued_as(SAMPLE)
-    sample, span = [one for one in ratings if one.item in drawn], spec.scale.max - spec.scale.min
+    sample, span = [rating for rating in ratings if rating.item in drawn], spec.scale.max - spec.scale.min
     table = judge_table(spec, scores, answer_ids)
-    labelled = None if table is None else {one.item for one in ratings}
+    labelled = None if table is None else {rating.item for rating in ratings}
     return JuryWorth.of(judge_scores(spec, scores, answer_ids, labelled), sample, ratings, span, table=table)
 
 
 def judge_table(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str]) -> JuryTable | None:
     """What `jury_table` makes of `judge_scores`, from the columns; None without a score, and where cases share an answer."""
     columns = scores.criteria
-    own = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
+    scores_by_judge = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
     answers = [answer_ids.get(case_id, "") for case_id in columns.cases]
     paths = {criterion.id: criterion.path for criterion in spec.criteria}
     items, item_of = np.unique(np.array(answers, dtype=object), return_inverse=True)
     names, name_of = np.unique(np.array([paths[id] for id in columns.criteria], dtype=object), return_inverse=True)
     has_answer = np.array([case_id in answer_ids for case_id in columns.cases], dtype=bool)
-    rows = np.flatnonzero(has_answer[columns.case] & ~np.isnan(own).all(axis=1))
+    rows = np.flatnonzero(has_answer[columns.case] & ~np.isnan(scores_by_judge).all(axis=1))
     unit = item_of[columns.case[rows]] * len(names) + name_of[columns.criterion[rows]]
     order = np.argsort(unit)
     unit, rows = unit[order], rows[order]
@@ -46,15 +46,15 @@ def judge_table(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str])
     kept_items, item = np.unique(unit // len(names), return_inverse=True)
     _, criterion = np.unique(unit % len(names), return_inverse=True)
     judges = dict.fromkeys((*(judge.name for judge in spec.judges), *columns.judges))
-    there = {judge: at for at, judge in enumerate(columns.judges) if not np.isnan(own[rows, at]).all()}
-    kept = [judge for judge in judges if judge in there]
+    columns_of_judges = {judge: at for at, judge in enumerate(columns.judges) if not np.isnan(scores_by_judge[rows, at]).all()}
+    kept = [judge for judge in judges if judge in columns_of_judges]
     return JuryTable(
         judges=tuple(kept),
         raters=(),
         names=tuple(items[kept_items].tolist()),
         items=item.astype(np.intp),
         criteria=criterion.astype(np.intp),
-        scores=own[rows][:, [there[judge] for judge in kept]],
+        scores=scores_by_judge[rows][:, [columns_of_judges[judge] for judge in kept]],
         labels=np.zeros((len(rows), 0)),
     )
 
@@ -69,23 +69,23 @@ def judge_scores(
     own_scores = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
     answers = [answer_ids.get(case_id) for case_id in columns.cases]
     wanted = np.array([answer is not None and (only is None or answer in only) for answer in answers], dtype=bool)[columns.case]
-    found: dict[str, dict[str, dict[str, float]]] = {judge.name: {} for judge in spec.judges}
+    by_judge: dict[str, dict[str, dict[str, float]]] = {judge.name: {} for judge in spec.judges}
     for place, judge in enumerate(columns.judges):
-        own = found.setdefault(judge, {})
+        by_path = by_judge.setdefault(judge, {})
         by_case: dict[int, dict[str, float]] = {}
         rows = np.flatnonzero(wanted & ~np.isnan(own_scores[:, place]))
         cells = (some[rows].tolist() for some in (columns.case, columns.criterion, own_scores[:, place]))
         for case, number, score in zip(*cells, strict=True):
             if (answer := answers[case]) is not None:
                 criterion = columns.criteria[number]
-                own.setdefault(named[criterion], {})[answer] = score
+                by_path.setdefault(named[criterion], {})[answer] = score
                 by_case.setdefault(case, {})[criterion] = score
-        for case, given in by_case.items():
+        for case, scores_of_case in by_case.items():
             answer = answers[case]
-            if answer is not None and shares and all(criterion in given for criterion in shares):
-                overall = sum(share * given[criterion] for criterion, share in shares.items())
-                own.setdefault(OVERALL, {})[answer] = overall
-    return found
+            if answer is not None and shares and all(criterion in scores_of_case for criterion in shares):
+                overall = sum(share * scores_of_case[criterion] for criterion, share in shares.items())
+                by_path.setdefault(OVERALL, {})[answer] = overall
+    return by_judge
 
 
 def _facts(view: RunData, page: Page) -> Iterator[Fact]:

@@ -45,19 +45,19 @@ def _missing_verdicts(view: RunData) -> Iterator[MissingVerdict]:
     columns, scores, answers, passes = view.columns, view.scores.criteria, view.stored.states, view.columns.passes
     without, first = (view.stored.unanswered | view.stored.not_whole) - view.erased.keys(), view.spec.first_criteria
     unanswered = {item.case.id: view.answer_state(item.case.id) for item in view.items if item.case.id in without}
-    found: dict[int, dict[tuple[str, str, str], dict[str, None]]] = {}
+    reasons: dict[int, dict[tuple[str, str, str], dict[str, None]]] = {}
     for row, judge, number, code in columns.missing():
         if passes.cases[passes.case[row]] not in unanswered:
             criterion, at = passes.criteria[passes.criterion[row]], int(columns.judgment[row, judge, number])
             place = (passes.judges[judge], _NAMES[code], view.judgments.reasons.get((at, criterion), "") if code else "")
-            found.setdefault(int(passes.case[row]), {}).setdefault(place, {})[criterion] = None
+            reasons.setdefault(int(passes.case[row]), {}).setdefault(place, {})[criterion] = None
     for position, case_id in enumerate(passes.cases):
-        if case_id in unanswered and (own := scores.rows_of(case_id)):
-            lacking = [row for row in own if not scores.cells.by_rule[row] and np.isnan(scores.cells.score[row])]
+        if case_id in unanswered and (rows := scores.rows_of(case_id)):
+            lacking = [at for at in rows if not scores.cells.by_rule[at] and np.isnan(scores.cells.score[at])]
             place = ("", unanswered[case_id], answers[case_id].reason if case_id in answers else "")
-            found[position] = {place: dict.fromkeys(scores.criteria[scores.criterion[row]] for row in lacking)}
-    for position in sorted(found):
-        for (judge_name, state, reason), criteria in found[position].items():
+            reasons[position] = {place: dict.fromkeys(scores.criteria[scores.criterion[at]] for at in lacking)}
+    for position in sorted(reasons):
+        for (judge_name, state, reason), criteria in reasons[position].items():
             yield MissingVerdict(
                 case_id=passes.cases[position],
                 judge=judge_name,
@@ -78,7 +78,9 @@ def _unscored(view: RunData) -> tuple[str, ...]:
 
 def _refused_first(view: RunData) -> tuple[str, ...]:
     """The ids of the cases with a criterion whose failures count first that a judge refused to judge."""
-    refused = (one.case_id for one in MISSING.of(view) if one.judge and one.state == "refused" and one.counts_first)
+    refused = (
+        verdict.case_id for verdict in MISSING.of(view) if verdict.judge and verdict.state == "refused" and verdict.counts_first
+    )
     return tuple(dict.fromkeys(refused))
 
 
@@ -102,29 +104,34 @@ def _unanswered_section(view: RunData, page: Page) -> Section | None:
 
 def _section(view: RunData, page: Page) -> Section | None:
     locale = page.locale
-    missing = [one for one in MISSING.of(view) if one.judge]
+    missing = [verdict for verdict in MISSING.of(view) if verdict.judge]
     if not missing:
         return None
-    criteria, states = view.spec.criteria_by_id(), [state for state in STATES if any(one.state == state for one in missing)]
-    missing.sort(key=lambda one: (not one.counts_first, states.index(one.state)))
+    criteria, states = (
+        view.spec.criteria_by_id(),
+        [state for state in STATES if any(verdict.state == state for verdict in missing)],
+    )
+    missing.sort(key=lambda verdict: (not verdict.counts_first, states.index(verdict.state)))
     shown = missing[:LISTED]
 
     def row(number: int) -> Row:
-        one = shown[number]
-        names = ", ".join(criteria[id].title for id in one.criteria)
-        cells = (one.case_id, one.judge, locale.say(f"said_{one.state}"), names, one.reason[:MAX_REASON])
-        return Row(cells=cells, css=f"of{states.index(one.state)}")
+        verdict = shown[number]
+        names = ", ".join(criteria[id].title for id in verdict.criteria)
+        cells = (verdict.case_id, verdict.judge, locale.say(f"said_{verdict.state}"), names, verdict.reason[:MAX_REASON])
+        return Row(cells=cells, css=f"of{states.index(verdict.state)}")
 
     heads = tuple(
         Column(heading=locale.say(key), kind="text") for key in ("case", "judge", "state", "criteria_heading", "reason")
     )
     table = Table(columns=heads, rows=tuple(map(row, range(len(shown)))), css="lines")
-    counts = tuple((locale.say(f"outcome_{state}"), locale.whole(sum(one.state == state for one in missing))) for state in states)
-    lead = [Paragraph(text=locale.count("missing_lead", len({one.case_id for one in missing})), look="soft")]
+    counts = tuple(
+        (locale.say(f"outcome_{state}"), locale.whole(sum(verdict.state == state for verdict in missing))) for state in states
+    )
+    lead = [Paragraph(text=locale.count("missing_lead", len({verdict.case_id for verdict in missing})), look="soft")]
     if REFUSED_FIRST.of(view):
         names = ", ".join(view.spec.first_names)
-        told = locale.count("refused_first", len(REFUSED_FIRST.of(view)), categories=names)
-        lead.append(Paragraph(text=f"{told} {locale.names(REFUSED_FIRST.of(view))}"))
+        text = locale.count("refused_first", len(REFUSED_FIRST.of(view)), categories=names)
+        lead.append(Paragraph(text=f"{text} {locale.names(REFUSED_FIRST.of(view))}"))
     if UNSCORED.of(view):
         lead.append(Paragraph(text=f"{locale.count('cases_unscored', len(UNSCORED.of(view)))} {locale.names(UNSCORED.of(view))}"))
     rest = len(missing) - len(shown)

@@ -25,37 +25,37 @@ def _over_refusal(view: RunData) -> OverRefusal | None:
 
 
 def _facts(view: RunData, page: Page) -> Iterator[Fact]:
-    if found := OVER_REFUSAL.of(view):
-        yield page.locale.say("over_refusal"), refusals_line(found, page.locale)
+    if refusals := OVER_REFUSAL.of(view):
+        yield page.locale.say("over_refusal"), refusals_line(refusals, page.locale)
 
 
-def refusals_line(found: OverRefusal, locale: Locale) -> str:
+def refusals_line(refusals: OverRefusal, locale: Locale) -> str:
     """How many benign twins are refused, with the bound of the share."""
-    told = locale.say("twins_refused", refused=locale.whole(found.refused), known=locale.whole(found.known))
-    if found.missing_cases:
-        told = locale.count("twins_unknown", len(found.missing_cases), told=told)
-    return told if found.high is None else locale.say("twins_bound", told=told, high=locale.percent(found.high, 0))
+    text = locale.say("twins_refused", refused=locale.whole(refusals.refused), known=locale.whole(refusals.known))
+    if refusals.missing_cases:
+        text = locale.count("twins_unknown", len(refusals.missing_cases), told=text)
+    return text if refusals.high is None else locale.say("twins_bound", told=text, high=locale.percent(refusals.high, 0))
 
 
 def _section(view: RunData, page: Page) -> Section | None:
-    found, locale = OVER_REFUSAL.of(view), page.locale
-    if found is None and not view.declined:
+    refusals, locale = OVER_REFUSAL.of(view), page.locale
+    if refusals is None and not view.declined:
         return None
     blocks: list[Block] = []
-    if found is not None:
-        blocks.append(Paragraph(text=locale.say("twins_lead", tag=found.tag), look="soft"))
-        blocks.append(Paragraph(text=refusals_line(found, locale)))
-        counts = ((locale.say(f"said_{state}"), locale.whole(n)) for state, n in found.states.items())
+    if refusals is not None:
+        blocks.append(Paragraph(text=locale.say("twins_lead", tag=refusals.tag), look="soft"))
+        blocks.append(Paragraph(text=refusals_line(refusals, locale)))
+        counts = ((locale.say(f"said_{state}"), locale.whole(n)) for state, n in refusals.states.items())
         heads = (Column(heading=locale.say("state"), kind="text"), Column(heading=locale.say("cases_heading")))
         blocks.append(Table(columns=heads, rows=rows(counts), css="lines"))
-        blocks += [*_refused(view, found, locale), *_pairs(found, locale)]
+        blocks += [*_refused(view, refusals, locale), *_pairs(refusals, locale)]
     if view.declined:
         blocks.append(Paragraph(text=locale.count("declined_note", len(view.declined)), look="note", console=True))
     return Section(id="refusals", title=locale.say("refusals"), blocks=tuple(blocks), console=True)
 
 
-def _refused(view: RunData, found: OverRefusal, locale: Locale) -> Iterator[Block]:
-    if not found.refused_cases:
+def _refused(view: RunData, refusals: OverRefusal, locale: Locale) -> Iterator[Block]:
+    if not refusals.refused_cases:
         return
     cases = {case.id: case for case in view.cases}
     heads = tuple(Column(heading=locale.say(key), kind="text") for key in ("case", "state", "prompt", "response"))
@@ -66,15 +66,15 @@ def _refused(view: RunData, found: OverRefusal, locale: Locale) -> Iterator[Bloc
             masked(cases[id].prompt_text, _PROMPT),
             masked(cases[id].response or "", _PROMPT),
         )
-        for id in found.refused_cases[:_LISTED]
+        for id in refusals.refused_cases[:_LISTED]
     ]
     yield Table(columns=heads, rows=rows(listed), css="lines", console=_ON_CONSOLE)
-    if rest := len(found.refused_cases) - len(listed):
+    if rest := len(refusals.refused_cases) - len(listed):
         yield Paragraph(text=locale.count("more_results", rest), look="note")
 
 
-def _pairs(found: OverRefusal, locale: Locale) -> Iterator[Block]:
-    if not found.pairs:
+def _pairs(refusals: OverRefusal, locale: Locale) -> Iterator[Block]:
+    if not refusals.pairs:
         return
 
     def row(pair: TwinPair) -> tuple[str, str, str, str]:
@@ -83,8 +83,8 @@ def _pairs(found: OverRefusal, locale: Locale) -> Iterator[Block]:
 
     keys = ("twin", "twin_state", "counterpart", "counterpart_state")
     heads = tuple(Column(heading=locale.say(key), kind="text") for key in keys)
-    table = Table(columns=heads, rows=rows(map(row, found.pairs[:_LISTED])), css="lines")
-    yield Details(summary=locale.count("twin_pairs", len(found.pairs)), blocks=(table,))
+    table = Table(columns=heads, rows=rows(map(row, refusals.pairs[:_LISTED])), css="lines")
+    yield Details(summary=locale.count("twin_pairs", len(refusals.pairs)), blocks=(table,))
 
 
 OVER_REFUSAL: Figure[OverRefusal | None] = Figure(

@@ -124,9 +124,9 @@ def scores_by_answer(view: RunData) -> dict[str, dict[str, float]]:
     by_case: dict[int, dict[str, float]] = {}
     rows = zip(columns.case.tolist(), columns.criterion.tolist(), columns.cells.score.tolist(), strict=True)
     for case, criterion, score in rows:
-        own = by_case.setdefault(case, {})
+        scores = by_case.setdefault(case, {})
         if not isnan(score):
-            own[names[criterion]] = score
+            scores[names[criterion]] = score
     finals = view.scores.records.finals_by_case
     by_answer: dict[str, dict[str, float]] = {}
     for case, scores in by_case.items():
@@ -153,63 +153,69 @@ def _people(view: RunData) -> PeopleResult | None:
 
 
 def _figures(view: RunData, *, sample_only: bool) -> HumanFigures | None:
-    found = run_reviewed(view, view.spec.language, sample_only=sample_only)
-    agreement, ids = found.report.agreement, {criterion.path: criterion.id for criterion in view.spec.criteria}
+    reviewed = run_reviewed(view, view.spec.language, sample_only=sample_only)
+    agreement, ids = reviewed.report.agreement, {criterion.path: criterion.id for criterion in view.spec.criteria}
     if not agreement.labels:
         return None
     criteria = {
-        ids.get(one.criterion, "final"): human_criterion(one, found.failures.by_criterion.get(one.criterion))
-        for one in agreement.criteria
-        if one.items or one.raters.items
+        ids.get(criterion.criterion, "final"): human_criterion(criterion, reviewed.failures.by_criterion.get(criterion.criterion))
+        for criterion in agreement.criteria
+        if criterion.items or criterion.raters.items
     }
     return HumanFigures(
-        answers=found.report.labelled,
+        answers=reviewed.report.labelled,
         labels=agreement.labels,
         raters=len(agreement.raters),
-        first=found.failures.first,
+        first=reviewed.failures.first,
         criteria=criteria,
     )
 
 
-def human_criterion(one: CriterionAgreement, failures: FailuresSeen | None = None) -> HumanCriterion:
+def human_criterion(agreement: CriterionAgreement, failures: FailuresSeen | None = None) -> HumanCriterion:
     """The agreement with people on one criterion, in short."""
-    raters = one.raters
-    return record_from(HumanCriterion, one, answers=one.items, twice=raters.items, raters_alpha=raters.alpha, failures=failures)
+    raters = agreement.raters
+    return record_from(
+        HumanCriterion, agreement, answers=agreement.items, twice=raters.items, raters_alpha=raters.alpha, failures=failures
+    )
 
 
 def _notices(view: RunData, page: Page) -> Iterator[Notice]:
     people, locale = PEOPLE.of(view), page.locale
     if people is None or not people.sign_offs:
         return
-    stale = any(one.changed for one in people.sign_offs)
-    lines = tuple(line(told, Span(one.signoff.digest[:SHOWN_DIGEST], "code")) for one, told in _signed_lines(people, locale))
+    stale = any(signed_run.changed for signed_run in people.sign_offs)
+    lines = tuple(
+        line(text, Span(signed_run.signoff.digest[:SHOWN_DIGEST], "code")) for signed_run, text in _signed_lines(people, locale)
+    )
     title = locale.say("signed_earlier_title" if stale else "signed_title")
-    yield Notice(title=title, blocks=(Listing(items=lines),), alarm=any(_is_alarming(one) for one in people.sign_offs))
+    yield Notice(
+        title=title, blocks=(Listing(items=lines),), alarm=any(_is_alarming(signed_run) for signed_run in people.sign_offs)
+    )
 
 
 def signoff_texts(people: PeopleResult | None, locale: Locale) -> Iterator[tuple[str, bool]]:
     """A line of plain text for each sign-off, and whether it still holds."""
-    for one, told in _signed_lines(people, locale) if people else ():
-        yield f"{told} {one.signoff.digest[:SHOWN_DIGEST]}", not one.changed
+    for signed_run, text in _signed_lines(people, locale) if people else ():
+        yield f"{text} {signed_run.signoff.digest[:SHOWN_DIGEST]}", not signed_run.changed
 
 
 def _signed_lines(people: PeopleResult, locale: Locale) -> Iterator[tuple[SignedRun, str]]:
-    for one in people.sign_offs:
-        signed = one.signoff
+    for signed_run in people.sign_offs:
+        signed = signed_run.signoff
         who = locale.say("signed_role", name=signed.name, role=signed.role) if signed.role else signed.name
         parts = [locale.say(f"signed_{signed.verdict}", who=who, date=locale.moment(signed.signed_at))]
         parts += [locale.say("signed_note", note=" ".join(signed.note.split())[:SHOWN_NOTE])] if signed.note else []
         if signed.signed.over:
             parts.append(locale.say("signed_open", what="; ".join(reservation_line(each, locale) for each in signed.signed.over)))
-        if one.changed:
-            changes = ", ".join(locale.say(f"signed_changed_{name}") for name in one.changed)
+        if signed_run.changed:
+            changes = ", ".join(locale.say(f"signed_changed_{name}") for name in signed_run.changed)
             parts.append(locale.say("signed_earlier", changes=changes))
         parts.append(locale.count("signed_over", signed.signed.counted))
-        yield one, " ".join(parts)
+        yield signed_run, " ".join(parts)
 
 
-def _is_alarming(one: SignedRun) -> bool:
-    return "signature" in one.changed or one.signoff.verdict == "reject"
+def _is_alarming(signed_run: SignedRun) -> bool:
+    return "signature" in signed_run.changed or signed_run.signoff.verdict == "reject"
 
 
 def _section(view: RunData, page: Page) -> Section | None:
@@ -251,8 +257,8 @@ def _facts(people: PeopleResult, locale: Locale) -> Iterator[tuple[str, Line]]:
     every, sample = people.all_labelled, people.sample
     if every is not None:
         counted = locale.count("people_labels_count", every.labels)
-        told = f"{locale.count('people_labelled', every.answers)}, {counted}, {locale.count('people_raters', every.raters)}"
-        yield locale.say("human_labels"), told
+        text = f"{locale.count('people_labelled', every.answers)}, {counted}, {locale.count('people_raters', every.raters)}"
+        yield locale.say("human_labels"), text
     if people.not_counted:
         yield locale.say("human_not_counted"), locale.count("people_unblind", people.not_counted)
     if sample is not None:
@@ -260,13 +266,13 @@ def _facts(people: PeopleResult, locale: Locale) -> Iterator[tuple[str, Line]]:
         yield locale.say("human_first"), line(_first_text(sample.first, locale), note)
 
 
-def _first_text(found: FailuresSeen, locale: Locale) -> str:
-    if not found.people:
-        return locale.count("human_none_failed", found.items)
-    missed = locale.whole(len(found.missed))
-    told = locale.count("human_missed", found.people, missed=missed)
-    around = share_range(found.sensitivity, locale, missed=True)
-    return f"{told} ({around})" if around else told
+def _first_text(failures: FailuresSeen, locale: Locale) -> str:
+    if not failures.people:
+        return locale.count("human_none_failed", failures.items)
+    missed = locale.whole(len(failures.missed))
+    text = locale.count("human_missed", failures.people, missed=missed)
+    around = share_range(failures.sensitivity, locale, missed=True)
+    return f"{text} ({around})" if around else text
 
 
 def _share(share: Share, locale: Locale) -> Cell | str:
@@ -280,40 +286,44 @@ def _share(share: Share, locale: Locale) -> Cell | str:
 
 def _named(view: RunData, figures: HumanFigures) -> Iterator[tuple[Cell, HumanCriterion]]:
     criteria = view.spec.criteria_by_id()
-    for id, one in figures.criteria.items():
+    for id, criterion in figures.criteria.items():
         if id in criteria:
-            yield Cell(text=criteria[id].title, title=id), one
+            yield Cell(text=criteria[id].title, title=id), criterion
 
 
 def _failures_table(view: RunData, figures: HumanFigures, locale: Locale) -> Table:
-    def row(name: Cell, found: FailuresSeen) -> tuple[Cell | str, ...]:
-        counts = (found.items, found.people, found.jury, found.both)
-        shares = (found.agreement, found.sensitivity, found.specificity)
-        return (name, *map(locale.whole, counts), *(_share(one, locale) for one in shares))
+    def row(name: Cell, failures: FailuresSeen) -> tuple[Cell | str, ...]:
+        counts = (failures.items, failures.people, failures.jury, failures.both)
+        shares = (failures.agreement, failures.sensitivity, failures.specificity)
+        return (name, *map(locale.whole, counts), *(_share(share, locale) for share in shares))
 
     keys = ("people_answers", "human_people", "human_jury", "human_both", "human_agreement", "human_sensitivity")
     heads = columns(*(locale.say(key) for key in (*keys, "human_specificity")), first=locale.say("criterion"))
-    listed = [row(name, one.failures) for name, one in _named(view, figures) if one.failures is not None and one.answers]
+    listed = [
+        row(name, criterion.failures)
+        for name, criterion in _named(view, figures)
+        if criterion.failures is not None and criterion.answers
+    ]
     together = [row(Cell(text=locale.say("human_any")), figures.first)] if len(listed) > 1 else []
     return Table(columns=heads, rows=rows([*together, *listed]), css="failures")
 
 
 def _scores_table(view: RunData, figures: HumanFigures, locale: Locale) -> Table:
-    def row(name: Cell, one: HumanCriterion) -> tuple[Cell | str, ...]:
-        alpha = one.raters_alpha
+    def row(name: Cell, criterion: HumanCriterion) -> tuple[Cell | str, ...]:
+        alpha = criterion.raters_alpha
         return (
             name,
-            locale.whole(one.answers),
-            figure_text(locale, one.kappa),
-            figure_text(locale, one.pearson),
-            locale.number(one.error),
-            figure_text(locale, one.bias, sign=True),
+            locale.whole(criterion.answers),
+            figure_text(locale, criterion.kappa),
+            figure_text(locale, criterion.pearson),
+            locale.number(criterion.error),
+            figure_text(locale, criterion.bias, sign=True),
             figure_text(locale, Estimate(value=alpha.alpha, low=alpha.low, high=alpha.high)),
         )
 
     keys = ("people_answers", "people_kappa", "people_pearson", "people_error", "people_bias", "human_raters_alpha")
     heads = columns(*(locale.say(key) for key in keys), first=locale.say("criterion"))
-    listed = [row(name, one) for name, one in _named(view, figures)]
+    listed = [row(name, criterion) for name, criterion in _named(view, figures)]
     final = figures.criteria.get("final")
     listed += [row(Cell(text=locale.say("people_overall")), final)] if final is not None else []
     return Table(columns=heads, rows=rows(listed), css="failures")

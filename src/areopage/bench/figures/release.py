@@ -40,7 +40,7 @@ def _release(view: RunData) -> Release | None:
 
 def _scores_release(view: RunData) -> Release | None:
     judges = release_judges(view.spec, view.standings)
-    return _verdict(view, tuple(ReleaseJudge(judge=one.judge, unfit=one.unfit) for one in judges))
+    return _verdict(view, tuple(ReleaseJudge(judge=judge.judge, unfit=judge.unfit) for judge in judges))
 
 
 def _doubt(view: RunData) -> Doubt:
@@ -108,11 +108,11 @@ def _notices(view: RunData, page: Page) -> Iterator[Notice]:
         Paragraph(text=line_of_page if page.place is None else release_text(view, release, locale))
     ]
     lines: list[Line] = []
-    for floor, told in zip(
+    for floor, text in zip(
         (floor for floor in release.floors if floor.state != "met"), floor_lines(view, release, locale), strict=True
     ):
         kind = LISTED.get(floor.kind)  # of the cases that another notice does not name
-        lines.append((f"{told} – ", Span(CASES, "link", index.only_kind(kind))) if kind and floor.cases else told)
+        lines.append((f"{text} – ", Span(CASES, "link", index.only_kind(kind))) if kind and floor.cases else text)
     blocks.append(Listing(items=tuple(lines)))
     blocks += [
         Paragraph(text=line(step.text, command_span(step.command))) for step in exam_steps(view, release, locale, page.place)
@@ -198,14 +198,14 @@ def _told(view: RunData, release: Release, floor: Floor, locale: Locale) -> str:
     if floor.kind == "thoughts":
         return locale.count(f"floor_thoughts_{floor.state}", round(floor.found or 0), total=locale.whole(floor.total or 0))
     if floor.kind == "min_coverage":
-        found, limit = (locale.percent(share) for share in (floor.found or 0.0, floor.limit or 0.0))
-        return locale.say("floor_coverage", found=found, limit=limit)
+        share, limit = (locale.percent(value) for value in (floor.found or 0.0, floor.limit or 0.0))
+        return locale.say("floor_coverage", found=share, limit=limit)
     if floor.kind in ("min_cases", "min_cases_by_age"):
         limit = locale.whole(round(floor.limit or 0))
-        told = locale.count(f"floor_{floor.kind}_{floor.state}", round(floor.found or 0), limit=limit)
+        text = locale.count(f"floor_{floor.kind}_{floor.state}", round(floor.found or 0), limit=limit)
         lacking = dict(zip(floor.ages, floor.lacking, strict=False))
         ages = (locale.count("age_lacks", lacking[age], age=audience(locale, age)) for age in young_to_old(lacking))
-        return f"{told} ({', '.join(ages)})" if lacking else told
+        return f"{text} ({', '.join(ages)})" if lacking else text
     if floor.kind == "qualified_judges":
         met = "floor_provisional_judges" if release.provisional else "floor_qualified_judges"
         return locale.say(met if floor.state == "met" else f"floor_judges_{floor.name}")
@@ -215,10 +215,10 @@ def _told(view: RunData, release: Release, floor: Floor, locale: Locale) -> str:
 def _failures(view: RunData, floor: Floor, locale: Locale) -> str:
     total, limit = (locale.whole(round(count or 0)) for count in (floor.total, floor.limit))
     name = _name(view, floor.name, locale)
-    told = locale.count("floor_failures", round(floor.found or 0), name=name, total=total, limit=limit)
+    text = locale.count("floor_failures", round(floor.found or 0), name=name, total=total, limit=limit)
     if floor.missing:
-        told = locale.count("floor_failures_missing", floor.missing, told=told)
-    return locale.count("floor_failures_exempt", floor.exempt, told=told) if floor.exempt else told
+        text = locale.count("floor_failures_missing", floor.missing, told=text)
+    return locale.count("floor_failures_exempt", floor.exempt, told=text) if floor.exempt else text
 
 
 def _answers(floor: Floor, locale: Locale) -> str:
@@ -228,20 +228,20 @@ def _answers(floor: Floor, locale: Locale) -> str:
     if floor.limit is None:
         return locale.count("floor_unanswered_open", round(floor.found or 0), total=locale.whole(floor.total))
     limit = locale.whole(floor.limit) if isinstance(floor.limit, int) else locale.percent(floor.limit or 0.0)
-    found, total = (locale.whole(round(count or 0)) for count in (floor.found, floor.total))
-    told = locale.say(f"floor_{floor.kind}", found=found, total=total, limit=limit)
-    return locale.count("floor_answers_missing", floor.missing, told=told) if floor.missing else told
+    count, total = (locale.whole(round(number or 0)) for number in (floor.found, floor.total))
+    text = locale.say(f"floor_{floor.kind}", found=count, total=total, limit=limit)
+    return locale.count("floor_answers_missing", floor.missing, told=text) if floor.missing else text
 
 
 def _score(view: RunData, floor: Floor, locale: Locale) -> str:
     name, limit = _name(view, floor.name, locale), locale.short(floor.limit or 0.0)
     if floor.found is None:
         return locale.say("floor_no_score", name=name, limit=limit)
-    told = locale.say("floor_score", name=name, score=locale.number(floor.found), limit=limit)
+    text = locale.say("floor_score", name=name, score=locale.number(floor.found), limit=limit)
     if floor.if_missing is None:
-        return told
+        return text
     worst, best = map(locale.number, floor.if_missing)
-    return locale.say("floor_score_missing", told=told, worst=worst, best=best)
+    return locale.say("floor_score_missing", told=text, worst=worst, best=best)
 
 
 def _name(view: RunData, name: str, locale: Locale) -> str:
@@ -259,9 +259,9 @@ def _criteria(view: RunData, floor: Floor, locale: Locale) -> Iterator[str]:
         yield locale.names(floor.judges)
     if not floor.criteria:
         return
-    counts, told = dict(zip(floor.criteria, floor.failed, strict=False)), view.spec.titles(floor.criteria)
+    counts, titles = dict(zip(floor.criteria, floor.failed, strict=False)), view.spec.titles(floor.criteria)
     yield locale.names(
-        [f"{name} ({counts[id]})" if id in counts else name for id, name in zip(floor.criteria, told, strict=True)]
+        [f"{name} ({counts[id]})" if id in counts else name for id, name in zip(floor.criteria, titles, strict=True)]
     )
 
 
@@ -309,17 +309,17 @@ def exam_steps(view: RunData, release: Release, locale: Locale, place: tuple[str
                 mark
                 for standing in view.standings
                 if standing.judge in floor.judges
-                for one in standing.criteria
-                if one.criterion in floor.criteria
-                for mark in one.missed
+                for criterion in standing.criteria
+                if criterion.criterion in floor.criteria
+                for mark in criterion.missed
             ]
             rows = max((mark.needed_low + mark.needed_high or mark.needed or 0 for mark in marks), default=0)
             few_passes = any(mark.name == "consistency" and mark.figure.value is None for mark in marks)
-            told = locale.say("exam_passes" if few_passes else "exam_again")
+            text = locale.say("exam_passes" if few_passes else "exam_again")
             if rows:
-                told = locale.count("exam_few_rows", rows, criteria=locale.names(view.spec.titles(floor.criteria)))
-            asked = [(one.name, str(one.reference)) for one in view.spec.judges if one.name in floor.judges]
-            yield ExamStep(text=told, command=_command(view, asked, place, ("--passes", "2") if few_passes else ()))
+                text = locale.count("exam_few_rows", rows, criteria=locale.names(view.spec.titles(floor.criteria)))
+            asked = [(judge.name, str(judge.reference)) for judge in view.spec.judges if judge.name in floor.judges]
+            yield ExamStep(text=text, command=_command(view, asked, place, ("--passes", "2") if few_passes else ()))
 
 
 def _command(
@@ -343,8 +343,8 @@ def _commands(
     asked = [(judge.name, str(judge.reference)) for judge in judges if judge.name not in recorded]
     if asked and not settled.issuperset(name for name, _ in asked):
         only_failed = all(floor.name == "not_qualified" for floor in lacking)
-        told = locale.say("exam_failed" if only_failed else "exam_command")
-        yield ExamStep(text=told, command=_command(view, asked, place))
+        text = locale.say("exam_failed" if only_failed else "exam_command")
+        yield ExamStep(text=text, command=_command(view, asked, place))
 
 
 def suite_place(view: RunData) -> str:

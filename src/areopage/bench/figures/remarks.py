@@ -66,8 +66,8 @@ def _variant(view: RunData) -> str:
 
 def _variant_notices(view: RunData, page: Page) -> Iterator[Notice]:
     if view.variant:
-        told = "; ".join(note.text(page.locale.code) for note in view.variant)
-        yield Notice(title=page.locale.say("variant"), blocks=(Paragraph(text=told),))
+        text = "; ".join(note.text(page.locale.code) for note in view.variant)
+        yield Notice(title=page.locale.say("variant"), blocks=(Paragraph(text=text),))
 
 
 def _rejected_section(view: RunData, page: Page) -> Section | None:
@@ -76,7 +76,10 @@ def _rejected_section(view: RunData, page: Page) -> Section | None:
     locale = page.locale
     heads = [Column(heading=locale.say(key), kind="text") for key in ("file", "row", "reason", "content")]
     heads[1] = Column(heading=locale.say("row"))
-    listed = [(one.file, locale.whole(one.row), one.reason[:400], one.content[:200]) for one in view.rejected[:LISTED]]
+    listed = [
+        (rejected.file, locale.whole(rejected.row), rejected.reason[:400], rejected.content[:200])
+        for rejected in view.rejected[:LISTED]
+    ]
     lead = Paragraph(text=locale.count("rejected_lead", len(view.rejected)))
     return Section(
         id="rejected",

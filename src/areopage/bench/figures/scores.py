@@ -19,13 +19,13 @@ def score_or_unscored(locale: Locale, score: float | None) -> str:
     return locale.say("unscored") if score is None else locale.number(score)
 
 
-def detectable_text(found: Detectable, locale: Locale) -> str:
+def detectable_text(detectable: Detectable, locale: Locale) -> str:
     """The smallest difference and share of failures that a run can tell; "" where it can tell neither."""
     parts: list[str] = []
-    if found.difference is not None:
-        parts.append(locale.say("detectable_difference", difference=locale.number(found.difference)))
-    if found.failures is not None:
-        parts.append(locale.say("detectable_failures", share=locale.percent(found.failures, 0)))
+    if detectable.difference is not None:
+        parts.append(locale.say("detectable_difference", difference=locale.number(detectable.difference)))
+    if detectable.failures is not None:
+        parts.append(locale.say("detectable_failures", share=locale.percent(detectable.failures, 0)))
     return locale.say("detectable_and", first=parts[0], second=parts[1]) if len(parts) > 1 else "".join(parts)
 
 
@@ -36,7 +36,7 @@ def _final_interval(view: RunData) -> Interval | None:
 
 def _intervals(view: RunData) -> dict[str, Interval]:
     """Those of categories and sub-categories (`category.subcategory`), like `final_interval`."""
-    return {".".join(path): found for path, found in view.scores.intervals.items() if len(path) in (1, 2)}
+    return {".".join(path): interval for path, interval in view.scores.intervals.items() if len(path) in (1, 2)}
 
 
 def _detectable(view: RunData) -> Detectable:
@@ -73,10 +73,10 @@ def _interval_facts(view: RunData, page: Page) -> Iterator[Fact]:
 
 
 def _detectable_facts(view: RunData, page: Page) -> Iterator[Fact]:
-    found, locale = DETECTABLE.of(view), page.locale
-    if told := detectable_text(found, locale):
-        cases = max(found.cases, found.failure_cases)
-        yield locale.say("detectable"), line(told, Span(f"– {locale.count('detectable_cases', cases)}", "soft"))
+    detectable, locale = DETECTABLE.of(view), page.locale
+    if text := detectable_text(detectable, locale):
+        cases = max(detectable.cases, detectable.failure_cases)
+        yield locale.say("detectable"), line(text, Span(f"– {locale.count('detectable_cases', cases)}", "soft"))
 
 
 def _missing_facts(view: RunData, page: Page) -> Iterator[Fact]:
@@ -94,15 +94,17 @@ def _section(view: RunData, page: Page) -> Section:
     ticks = [place for place, _ in labels_of_axis]
 
     def row(path: NodePath, node: Node) -> Row:
-        criterion, found = criteria.get(node.name), intervals.get(path)
+        criterion, interval = criteria.get(node.name), intervals.get(path)
         name = criterion.title if criterion else labels.get(".".join(path))
         failures = FAILURES.of(view).by_criterion.get(node.name)
         missing = "not_applicable" if criterion and failures and not failures.cases else "unscored"
         cells = (
             Cell(text=name, title=".".join(path) if criterion is None else node.name),
-            Cell(bar=point_on(axis, node.score, (found.low, found.high) if found else None, ticks)),
+            Cell(bar=point_on(axis, node.score, (interval.low, interval.high) if interval else None, ticks)),
             locale.say(missing) if node.score is None else locale.number(node.score),
-            MISSING if found is None else locale.say("range", low=locale.number(found.low), high=locale.number(found.high)),
+            MISSING
+            if interval is None
+            else locale.say("range", low=locale.number(interval.low), high=locale.number(interval.high)),
             *((corrected_cell(view.calibration.criteria.get(node.name), locale),) if view.calibration else ()),
             _agreement(AGREEMENT.of(view).by_criterion[node.name], locale) if criterion else "",
             locale.percent(shares[path]),
@@ -122,9 +124,9 @@ def _section(view: RunData, page: Page) -> Section:
     return Section(id="scores", title=locale.say("scores"), blocks=(lead, table), console=True)
 
 
-def _agreement(found: JuryAgreement, locale: Locale) -> str:
+def _agreement(agreement: JuryAgreement, locale: Locale) -> str:
     """The coefficient that says most: α, or AC2 where the scores are too alike for it."""
-    name, value = ("AC2", found.ac2.ac2) if found.standing == "alike" else ("α", found.alpha.alpha)
+    name, value = ("AC2", agreement.ac2.ac2) if agreement.standing == "alike" else ("α", agreement.alpha.alpha)
     return MISSING if value is None else f"{name}{NARROW}{locale.number(value)}"
 
 
@@ -132,7 +134,7 @@ def _axis(view: RunData) -> Scale:
     """The part of the scale between whole points that holds all scores and intervals."""
     scale, nodes = view.spec.scale, [node for _, node in view.scores.tree.paths if node.score is not None]
     values = [node.score for node in nodes if node.score is not None]
-    values += [end for found in view.scores.intervals.values() for end in (found.low, found.high)]
+    values += [end for interval in view.scores.intervals.values() for end in (interval.low, interval.high)]
     if not values or scale.max - scale.min <= 1:
         return scale
     low, high = max(scale.min, float(floor(min(values)))), min(scale.max, float(ceil(max(values))))

@@ -59,16 +59,16 @@ def _ranked(view: RunData) -> list[str]:
     scores, scale = view.scores.criteria, view.spec.scale
     if not len(scores):
         return []
-    firsts, known = scores.case_starts[:-1], ~np.isnan(scores.cells.score)
+    firsts, has_score = scores.case_starts[:-1], ~np.isnan(scores.cells.score)
     share = (scores.cells.score - scale.min) / (scale.max - scale.min)
     goodness = share if scale.higher_is_better else 1.0 - share
     by_id = view.spec.criteria_by_id()
     counted = [by_id[criterion].category in FAILURES.of(view).categories for criterion in scores.criteria]
-    first = known & np.array(counted, dtype=bool)[scores.criterion]
+    first = has_score & np.array(counted, dtype=bool)[scores.criterion]
     weakest = np.minimum.reduceat(np.where(first, goodness, np.inf), firsts)
     finals = view.scores.records.finals if scale.higher_is_better else -view.scores.records.finals
     order = np.lexsort((np.where(np.isnan(finals), np.inf, finals), weakest))
-    scored = np.logical_or.reduceat(known, firsts)
+    scored = np.logical_or.reduceat(has_score, firsts)
     return [scores.case_ids[at] for at in order[scored[order]].tolist()]
 
 
@@ -77,8 +77,8 @@ def _perfect_cases(view: RunData) -> set[str]:
     scores, scale = view.scores.criteria, view.spec.scale
     best = scale.max if scale.higher_is_better else scale.min
     fine = np.isnan(scores.cells.score) | (scores.cells.score == best)
-    found = np.logical_and.reduceat(fine, scores.case_starts[:-1]) if len(scores) else fine
-    return {scores.case_ids[at] for at in np.flatnonzero(found).tolist()}
+    perfect = np.logical_and.reduceat(fine, scores.case_starts[:-1]) if len(scores) else fine
+    return {scores.case_ids[at] for at in np.flatnonzero(perfect).tolist()}
 
 
 def _short_row(view: RunData, case: Case, record: RecordScores, index: CaseIndex, locale: Locale) -> tuple[Cell | str, ...]:

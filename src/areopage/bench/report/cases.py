@@ -93,27 +93,27 @@ def _unanswered(index: CaseIndex, case: Case, locale: Locale) -> Entry:
 
 
 def _choices(index: CaseIndex, locale: Locale) -> Choices:
-    view, found = index.view, Counter[str]()
+    view, counts = index.view, Counter[str]()
     for case in view.cases:
         if case.id in index.listed:
-            found.update(index.classes(case))
+            counts.update(index.classes(case))
     criteria, labels = view.spec.criteria, view.spec.labels
     groups = {
         "why_listed": {f"w{number}": locale.say(f"kind_{kind}") for number, kind in enumerate(CASE_KINDS)},
-        "failed_criterion": {index.criterion_class(one.id): one.title for one in criteria},
+        "failed_criterion": {index.criterion_class(criterion.id): criterion.title for criterion in criteria},
         "audience": {index.age_class(age): audience(locale, age) for age in index.ages},
         "own_category": {index.group_class(name): labels.get(name) or locale.say("maturity_none") for name in index.groups},
     }
     offered = []
     for name, classes in groups.items():
-        shown = [(css, label) for css, label in classes.items() if found[css]]
+        shown = [(css, label) for css, label in classes.items() if counts[css]]
         if len(shown) > 1:
             choices = (
-                Choice(label=locale.say("choice", name=label, n=locale.whole(found[css])), css=css) for css, label in shown
+                Choice(label=locale.say("choice", name=label, n=locale.whole(counts[css])), css=css) for css, label in shown
             )
             offered.append((locale.say(name), (Choice(label=locale.say("all")), *choices)))
     names = {css: label for classes in groups.values() for css, label in classes.items()}
-    names |= {index.category_class(one.category): labels.get(one.category) for one in criteria}
+    names |= {index.category_class(criterion.category): labels.get(criterion.category) for criterion in criteria}
     links = (
         ("-".join(classes), locale.say("only_these", names=", ".join(names[css] for css in classes)))
         for classes in _linked_classes(index)

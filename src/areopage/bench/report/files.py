@@ -140,15 +140,15 @@ def _result_rows(view: RunView, judges: Sequence[str]) -> Iterator[list[Any]]:
 
 def _criterion_rows(view: RunView) -> Iterator[list[Any]]:
     by_id = view.spec.criteria_by_id()
-    for id, found in run_criteria(view).items():
-        criterion, failures, own = by_id[id], view.failures.by_criterion[id], found.failure_agreement
-        interval, alpha, ac2 = found.interval, found.krippendorff_alpha, found.gwet_ac2
+    for id, result in run_criteria(view).items():
+        criterion, failures, agreement = by_id[id], view.failures.by_criterion[id], result.failure_agreement
+        interval, alpha, ac2 = result.interval, result.krippendorff_alpha, result.gwet_ac2
         yield [
             *(id, criterion.category, criterion.subcategory, criterion.title),
-            *(found.score, interval and interval.low, interval and interval.high),
-            *(found.final_share, found.cases_scored, found.cases, failures.limit, failures.failed, failures.high),
-            *(alpha.alpha, alpha.low, alpha.high, ac2.ac2, ac2.low, ac2.high, found.exact_agreement),
-            *(own.unanimous, own.disputed, own.positive, ac2.units),
+            *(result.score, interval and interval.low, interval and interval.high),
+            *(result.final_share, result.cases_scored, result.cases, failures.limit, failures.failed, failures.high),
+            *(alpha.alpha, alpha.low, alpha.high, ac2.ac2, ac2.low, ac2.high, result.exact_agreement),
+            *(agreement.unanimous, agreement.disputed, agreement.positive, ac2.units),
         ]
 
 
@@ -159,17 +159,23 @@ def write_judgments(view: RunView, path: Path, form: TableForm) -> Written:
         StorageError: the file cannot be written.
         MissingExtra: Parquet without pyarrow, XLSX without XlsxWriter.
     """
-    return write_rows(path, form, JUDGMENT_COLUMNS, (_judgment_row(one) for one in all_passes(view)))
+    return write_rows(path, form, JUDGMENT_COLUMNS, (_judgment_row(pass_view) for pass_view in all_passes(view)))
 
 
-def _judgment_row(one: PassView) -> list[Any]:
-    verdict, judgment = one.verdict, one.judgment
+def _judgment_row(pass_view: PassView) -> list[Any]:
+    verdict, judgment = pass_view.verdict, pass_view.judgment
     extracts = msgspec.json.encode(verdict.evidence).decode() if verdict and verdict.evidence else ""
-    row: list[Any] = [one.case_id, one.criterion, one.judge, judgment.model if judgment else "", one.pass_index]
-    row += [one.outcome_name, one.score, one.reason, one.explanation, extracts]
+    row: list[Any] = [
+        pass_view.case_id,
+        pass_view.criterion,
+        pass_view.judge,
+        judgment.model if judgment else "",
+        pass_view.pass_index,
+    ]
+    row += [pass_view.outcome_name, pass_view.score, pass_view.reason, pass_view.explanation, extracts]
     row += [getattr(judgment, name, None) for name in ("raw_text", "repair_text", "repair")]
     row += [", ".join(judgment.steps) if judgment else None, *_use_of(judgment).values()]
-    return [*row, judgment.created_at if judgment else None, one.turn]
+    return [*row, judgment.created_at if judgment else None, pass_view.turn]
 
 
 def _use_of(record: Answer | Judgment | None) -> dict[str, Any]:
@@ -218,47 +224,47 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 **_use_of(answer),
             }
     cases, criteria = {case.id: case for case in view.cases}, view.spec.criteria_by_id()
-    for one in all_passes(view):
-        judgment = one.judgment
-        if judgment is not None and _can_be_replayed(one, judgment):
-            recorded = judges[one.judge]
+    for pass_view in all_passes(view):
+        judgment = pass_view.judgment
+        if judgment is not None and _can_be_replayed(pass_view, judgment):
+            recorded = judges[pass_view.judge]
             origin = {"model": recorded.recorded_model or judgment.model}
-            judged = cases[one.case_id]
-            talk = {} if criteria[one.criterion].scope == "response" else {"prompt": judged.prompt_text}
+            judged = cases[pass_view.case_id]
+            talk = {} if criteria[pass_view.criterion].scope == "response" else {"prompt": judged.prompt_text}
             yield {
-                "case_id": one.case_id,
+                "case_id": pass_view.case_id,
                 **(talk | ({} if judged.response is None else {"response": judged.response})),
-                "asked": one.judge,
-                "criterion": one.criterion,
-                "pass_index": one.pass_index,
-                **({"turn": one.turn} if one.turn else {}),
+                "asked": pass_view.judge,
+                "criterion": pass_view.criterion,
+                "pass_index": pass_view.pass_index,
+                **({"turn": pass_view.turn} if pass_view.turn else {}),
                 **(origin | {"unfit": recorded.unfit} if recorded.unfit else origin),
-                **_recorded_answer(one, judgment),
+                **_recorded_answer(pass_view, judgment),
                 **_use_of(judgment),
             }
 
 
-def _recorded_answer(one: PassView, judgment: Judgment) -> dict[str, Any]:
+def _recorded_answer(pass_view: PassView, judgment: Judgment) -> dict[str, Any]:
     """The judge's text, or the score of a judge that wrote none."""
     text = judgment.repair_text or judgment.raw_text
-    if isinstance(one.outcome, Scored) and not text:
-        scored = one.outcome
+    if isinstance(pass_view.outcome, Scored) and not text:
+        scored = pass_view.outcome
         return {"score": scored.score, "explanation": scored.explanation, "evidence_extracts": scored.evidence}
-    if isinstance(one.outcome, NotApplicable) and not text:
-        return {"applicable": False, "explanation": one.outcome.explanation}
+    if isinstance(pass_view.outcome, NotApplicable) and not text:
+        return {"applicable": False, "explanation": pass_view.outcome.explanation}
     return {"text": text}
 
 
-def _can_be_replayed(one: PassView, judgment: Judgment) -> bool:
+def _can_be_replayed(pass_view: PassView, judgment: Judgment) -> bool:
     """Whether a line can lead to the same outcome again: a judge said something, and had been shown the whole prompt.
 
     What is left out is declined by the replay, so that it never turns into a score.
     """
     if "prompt_cut" in judgment.steps:
         return False
-    if isinstance(one.outcome, Refused):
+    if isinstance(pass_view.outcome, Refused):
         return bool(judgment.raw_text or judgment.repair_text) or judgment.finish_reason not in ("", "stop")
-    return isinstance(one.outcome, Given | Unparsed)
+    return isinstance(pass_view.outcome, Given | Unparsed)
 
 
 class ExportOptions(NamedTuple):

@@ -86,11 +86,11 @@ def write_summary(view: RunView, path: Path, language: str = "") -> None:
 def run_summary(view: RunView, language: str = "") -> str:
     """The summary, of at most `MOST_CHARACTERS` characters; it says what is left out."""
     whole = bench_report(view, language)
-    locale, known = whole.locale, {section.id: section for section in whole.sections}
+    locale, sections = whole.locale, {section.id: section for section in whole.sections}
     facts = tuple(fact for fact in whole.facts if not (isinstance(fact[1], Span) and fact[1].style == "link"))
     more: tuple[str, Line] = (locale.say("summary_more"), command_span(run_command(view, "bench", "report")))
     items: tuple[tuple[str, Line], ...] = (more,)
-    kept = [known[id] for id in _SECTIONS if id in known]
+    kept = [sections[id] for id in _SECTIONS if id in sections]
     while True:
         last = Section(id="more", title=locale.say("summary_details"), blocks=(Facts(items=items),))
         text = render(structs.replace(whole, facts=facts, sections=(*kept, last)), "md")

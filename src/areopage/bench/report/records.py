@@ -330,7 +330,7 @@ def _with_figures(base: type[Struct], place: Literal["metadata", "results"], nam
     about = [f"    {figure.id}: {figure.about}" for figure in figures]
     text = inspect.cleandoc(base.__doc__ or "")
     text = "\n".join([text if "Args:" in text else f"{text}\n\nArgs:", *about])
-    return msgspec.defstruct(name, [*fields, *((one.id, one.type) for one in figures)], **_options(base, text))
+    return msgspec.defstruct(name, [*fields, *((figure.id, figure.type) for figure in figures)], **_options(base, text))
 
 
 def _options(base: type[Struct], about: str = "") -> dict[str, Any]:

@@ -57,39 +57,41 @@ def run_result(view: RunView) -> RunResult:
             standing=view.agreement.overall.standing,
             jury_worth=view.worth,
         ),
-        metadata=metadata_type()(**structs.asdict(_about(view)), **{one.id: one.of(view) for one in stored_figures("metadata")}),
+        metadata=metadata_type()(
+            **structs.asdict(_about(view)), **{figure.id: figure.of(view) for figure in stored_figures("metadata")}
+        ),
     )
 
 
-def _agreement(found: JuryAgreement) -> dict[str, Any]:
+def _agreement(agreement: JuryAgreement) -> dict[str, Any]:
     return {
-        "krippendorff_alpha": found.alpha,
-        "gwet_ac2": found.ac2,
-        "exact_agreement": found.exact,
-        "failure_agreement": found.failures,
+        "krippendorff_alpha": agreement.alpha,
+        "gwet_ac2": agreement.ac2,
+        "exact_agreement": agreement.exact,
+        "failure_agreement": agreement.failures,
     }
 
 
 def run_criteria(view: RunView) -> dict[str, RunCriterion]:
     """The results of each criterion over the run, by its id."""
     scores = view.scores.criteria
-    found = {scores.criteria[number]: scores.criterion == number for number in scores.criteria_found}
+    rows_of = {scores.criteria[number]: scores.criterion == number for number in scores.criteria_found}
     shares, by_id = view.scores.tree.final_shares, view.spec.criteria_by_id()
     criteria: dict[str, RunCriterion] = {}
     for path, node in view.scores.tree.paths:
-        if node.name not in found:
+        if node.name not in rows_of:
             continue
-        own = scores.cells.rows(np.flatnonzero(found[node.name]))
-        agreements: list[float] = own.agreement[~np.isnan(own.agreement)].tolist()
+        cells = scores.cells.rows(np.flatnonzero(rows_of[node.name]))
+        agreements: list[float] = cells.agreement[~np.isnan(cells.agreement)].tolist()
         criteria[node.name] = RunCriterion(
             score=node.score,
             interval=view.scores.intervals.get(path),
             weight=node.weight,
             final_share=shares[path],
-            cases_scored=int((~np.isnan(own.score)).sum()),
-            cases_not_applicable=int((~own.applies).sum()),
-            cases_ruled_out=int(own.by_rule.sum()),
-            cases=len(own.score),
+            cases_scored=int((~np.isnan(cells.score)).sum()),
+            cases_not_applicable=int((~cells.applies).sum()),
+            cases_ruled_out=int(cells.by_rule.sum()),
+            cases=len(cells.score),
             coverage=record_from(Coverage, node),
             agreement=fmean(agreements) if agreements else None,
             **_agreement(view.agreement.by_criterion[node.name]),
@@ -115,7 +117,7 @@ def _about(view: RunView) -> RunAbout:
         child=_target_detail(spec.child),
         digests=Digests(
             dataset=spec.dataset_digest,
-            prompts=digest_of([TEMPLATE_VERSION, [[one.id, one.content()] for one in spec.criteria]]),
+            prompts=digest_of([TEMPLATE_VERSION, [[criterion.id, criterion.content()] for criterion in spec.criteria]]),
             suite=digest_of([*rules, spec.profile, spec.failures]),
         ),
     )
@@ -171,22 +173,33 @@ def _subcategory_scores(tree: Node) -> dict[str, float | None]:
 def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> CriterionDetail:
     passes = list(passes_of(view, score))
     criterion = view.spec.criteria_by_id()[score.criterion]
-    told = {turn: quotable(case, turn, criterion.scope == "conversation") for turn in {one.turn for one in passes}}
-    said = [(one, one.verdict) for one in passes]
+    quotable_texts = {
+        turn: quotable(case, turn, criterion.scope == "conversation") for turn in {pass_view.turn for pass_view in passes}
+    }
+    verdicts = [(pass_view, pass_view.verdict) for pass_view in passes]
     return record_from(
         CriterionDetail,
         score,
         coverage=record_from(Coverage, score),
-        explanations="\n\n".join(f"{_place(one)}: {one.explanation}" for one in passes if one.explanation),
+        explanations="\n\n".join(
+            f"{_place(pass_view)}: {pass_view.explanation}" for pass_view in passes if pass_view.explanation
+        ),
         evidence=tuple(
-            Evidence(judge=one.judge, pass_index=one.pass_index, text=extract, verbatim=quoted_verbatim(extract, told[one.turn]))
-            for one, verdict in said
+            Evidence(
+                judge=pass_view.judge,
+                pass_index=pass_view.pass_index,
+                text=extract,
+                verbatim=quoted_verbatim(extract, quotable_texts[pass_view.turn]),
+            )
+            for pass_view, verdict in verdicts
             if verdict is not None
             for extract in verdict.evidence
         ),
         judges={
             judge.judge: record_from(
-                JudgeDetail, judge, passes=tuple(_pass_detail(one) for one in passes if one.judge == judge.judge)
+                JudgeDetail,
+                judge,
+                passes=tuple(_pass_detail(pass_view) for pass_view in passes if pass_view.judge == judge.judge),
             )
             for judge in score.judges
         },
@@ -195,17 +208,17 @@ def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> Crite
     )
 
 
-def _place(one: PassView) -> str:
-    turn = f", reply {one.turn}" if one.turn else ""
-    return f"{one.judge}{turn}, pass {one.pass_index}"
+def _place(pass_view: PassView) -> str:
+    turn = f", reply {pass_view.turn}" if pass_view.turn else ""
+    return f"{pass_view.judge}{turn}, pass {pass_view.pass_index}"
 
 
-def _pass_detail(one: PassView) -> PassDetail:
-    judgment, verdict = one.judgment, one.verdict
+def _pass_detail(pass_view: PassView) -> PassDetail:
+    judgment, verdict = pass_view.judgment, pass_view.verdict
     return record_from(
         PassDetail,
-        one,
-        outcome=one.outcome_name,
+        pass_view,
+        outcome=pass_view.outcome_name,
         given_score=verdict.score if verdict else None,
         written_score=verdict.written if verdict else None,
         mass=verdict.mass if verdict else None,

@@ -51,9 +51,9 @@ def _reasons(view: RunView, locale: Locale) -> Section | None:
     def items() -> Iterator[Line]:
         for (judge, state, reason), ids in by_count[:SHOWN_REASONS]:
             who = f"{judge or locale.say('target')} – {locale.say(f'said_{state}')}"
-            told = one_line(reason, REASON_LENGTH) or locale.say("reason_unknown")
+            text = one_line(reason, REASON_LENGTH) or locale.say("reason_unknown")
             named = locale.say("pair", name=locale.count("cases", len(ids)), value=locale.names([*ids]))
-            yield f"{locale.say('pair', name=who, value=told)} ({named})"
+            yield f"{locale.say('pair', name=who, value=text)} ({named})"
         if len(by_count) > SHOWN_REASONS:
             yield locale.count("more_reasons", len(by_count) - SHOWN_REASONS)
 

@@ -60,10 +60,10 @@ def run_coverage(
         most = spec.adaptive.start if spec.adaptive is not None else None
         criteria = spec.criteria_by_id()
         planned = sum(
-            count * len(one.pass_options[:most])
+            count * len(judge.pass_options[:most])
             for key, count in judged.items()
-            for one in spec.judges
-            if one.may_judge(criteria[key])
+            for judge in spec.judges
+            if judge.may_judge(criteria[key])
         )
     planned += round(planned * sum(lost.values()) / max(1, sum(judged.values())))
     return RunCoverage(scored=scored, not_applicable=not_applicable, planned=planned, criteria=len(judged), lost=tuple(lost))
@@ -102,8 +102,8 @@ class JudgedTurns:
 
 def selected_judgments(spec: RunSpec, cases: Sequence[RunCase], turns: JudgedTurns) -> Counter[str]:
     """How many judgments of each selected criterion one pass of a judge makes."""
-    criteria, found = spec.criteria_by_id(), Counter[str]()
+    criteria, counts = spec.criteria_by_id(), Counter[str]()
     for item in cases:
         for key in item.criteria:
-            found[key] += len(turns.of(item.case.id, criteria[key]))
-    return found
+            counts[key] += len(turns.of(item.case.id, criteria[key]))
+    return counts

@@ -22,9 +22,16 @@ def store_evaluations(view: RunData, ledger: Ledger) -> None:
     """Store the scores of a run as it was carried out, their links to judgments and its outcome; replaces earlier ones."""
     every, stored = run_evaluations(view), ledger.answers
     while made := list(islice(every, _STORED_AT_ONCE)):
-        numbers = stored.numbers([one.id for one, _ in made])
-        ledger.evaluations.put([one for one, _ in made if one.id in numbers])
-        stored.append_judged([Link(numbers[one.id], view.run.id, key) for one, keys in made for key in keys if one.id in numbers])
+        numbers = stored.numbers([evaluation.id for evaluation, _ in made])
+        ledger.evaluations.put([evaluation for evaluation, _ in made if evaluation.id in numbers])
+        stored.append_judged(
+            [
+                Link(numbers[evaluation.id], view.run.id, key)
+                for evaluation, keys in made
+                for key in keys
+                if evaluation.id in numbers
+            ]
+        )
     ledger.put_outcome(view.run.id, outcome_of_run(view))
 
 
@@ -49,8 +56,8 @@ def run_evaluations(view: RunData) -> Iterator[tuple[Evaluation, list[str]]]:
     unexamined = judges_unexamined(view.spec)
     for case_id in judged:
         if last[view.answer_ids[case_id]] == case_id:
-            own = view.judgments.of(case_id)
-            judgments = {own[place].key: own[place] for place in sorted(own)}  # sums of floats depend on the order
+            by_place = view.judgments.of(case_id)
+            judgments = {by_place[place].key: by_place[place] for place in sorted(by_place)}  # sums of floats depend on the order
             record = view.scores.records.of(case_id)
             yield _evaluation_of(view, record, cases[case_id], list(judgments.values()), unexamined), list(judgments)
 
@@ -60,7 +67,7 @@ def _evaluation_of(
 ) -> Evaluation:
     erased = view.erased.get(case.id)
     answer = erased or view.answers.get(case.id)
-    at = max((one.created_at for one in judgments), default=view.run.created_at)
+    at = max((judgment.created_at for judgment in judgments), default=view.run.created_at)
     made = evaluation_of(view.spec, view.run.id, case, record.criteria, judgments, at, unexamined)
     return msgspec.structs.replace(
         made,

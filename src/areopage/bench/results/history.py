@@ -27,10 +27,14 @@ def with_history(view: RunView, ledger: Ledger) -> RunView:
     """
     parts = panel_parts(view.spec, view.items)
     candidates = list(_candidates(view, ledger))
-    before = (one for one in candidates if one[1].mode == view.spec.mode and one[0].created_at < view.run.created_at)
-    earlier = next((_compared(view, parts, *one, ledger) for one in before), None)
-    others = (_compared(view, parts, *one, ledger) for one in candidates if one[1].mode != view.spec.mode)
-    other_mode = next((one for one in others if not one.differs), None) if view.spec.target else None
+    before = (
+        candidate
+        for candidate in candidates
+        if candidate[1].mode == view.spec.mode and candidate[0].created_at < view.run.created_at
+    )
+    earlier = next((_compared(view, parts, *candidate, ledger) for candidate in before), None)
+    others = (_compared(view, parts, *candidate, ledger) for candidate in candidates if candidate[1].mode != view.spec.mode)
+    other_mode = next((comparison for comparison in others if not comparison.differs), None) if view.spec.target else None
     return structs.replace(view, history=RunHistory(earlier=earlier, other_mode=other_mode))
 
 
@@ -53,44 +57,44 @@ def _name(target: Target | None) -> str:
 
 def _compared(view: RunView, parts: PanelParts, run: Run, spec: RunSpec, ledger: Ledger) -> RunComparison:
     other = OtherRun(run_id=run.id, created_at=run.created_at, mode=spec.mode)
-    found = part_differences(parts, panel_parts(spec, load_run_cases(ledger, run.id)))
-    differs = tuple(one for one in found if one.part not in _FREE)
+    differences = part_differences(parts, panel_parts(spec, load_run_cases(ledger, run.id)))
+    differs = tuple(difference for difference in differences if difference.part not in _FREE)
     if differs:
         return RunComparison(other=other, differs=differs)
-    there = view_run(run, ledger)
-    before, now = _pairs(there), _pairs(view)
-    finals, finals_there = view.scores.records.finals_by_case, there.scores.records.finals_by_case
+    compared = view_run(run, ledger)
+    before, now = _pairs(compared), _pairs(view)
+    finals, compared_finals = view.scores.records.finals_by_case, compared.scores.records.finals_by_case
     new: dict[str, tuple[str, ...]] = {}
     mended: dict[str, tuple[str, ...]] = {}
     for (case_id, criterion), fails in now.items():
-        known = before.get((case_id, criterion))
-        if known is not None and known != fails:
+        failed = before.get((case_id, criterion))
+        if failed is not None and failed != fails:
             changed = new if fails else mended
             changed[case_id] = (*changed.get(case_id, ()), criterion)
-    release = there.release
+    release = compared.release
     return RunComparison(
         other=other,
         target_changes=_target_changes(view.spec.target, spec.target),
         outcome=RunOutcome(
             verdict=release.verdict if release else None,
-            score=there.scores.tree.score,
-            interval=there.scores.interval,
-            coverage=there.coverage.share,
-            first=there.failures.first,
-            by_criterion=there.failures.by_criterion,
+            score=compared.scores.tree.score,
+            interval=compared.scores.interval,
+            coverage=compared.coverage.share,
+            first=compared.failures.first,
+            by_criterion=compared.failures.by_criterion,
         ),
-        failures=paired_failures(_first_failures(view), _first_failures(there)),
-        score=paired_difference(finals, finals_there, span=view.spec.scale.max - view.spec.scale.min),
+        failures=paired_failures(_first_failures(view), _first_failures(compared)),
+        score=paired_difference(finals, compared_finals, span=view.spec.scale.max - view.spec.scale.min),
         new=new,
         mended=mended,
     )
 
 
-def _target_changes(here: Target | None, there: Target | None) -> tuple[str, ...]:
-    if here is None or there is None:
+def _target_changes(target: Target | None, other: Target | None) -> tuple[str, ...]:
+    if target is None or other is None:
         return ()
     named = ("digest", "options", "single_prompt", "system_prompt")
-    return tuple(name for name in named if getattr(here, name) != getattr(there, name))
+    return tuple(name for name in named if getattr(target, name) != getattr(other, name))
 
 
 def _first_failures(view: RunView) -> dict[str, bool | None]:

@@ -48,7 +48,7 @@ class PassView(Struct, frozen=True, kw_only=True):
 
 def passes_of(view: RunData, score: CriterionScore) -> Iterator[PassView]:
     """Return the planned passes over a case's criterion, judge by judge."""
-    own, judgments = view.spec.criteria_by_id()[score.criterion].scale, view.judgments.of(score.case_id)
+    scale, judgments = view.spec.criteria_by_id()[score.criterion].scale, view.judgments.of(score.case_id)
     for judge, turn, number in score.planned_passes:
         judgment = judgments.get((score.case_id, score.criterion, judge, number, turn))
         outcome = judgment.outcomes.get(score.criterion) if judgment is not None else None
@@ -60,7 +60,7 @@ def passes_of(view: RunData, score: CriterionScore) -> Iterator[PassView]:
             turn=turn,
             judgment=judgment,
             outcome=outcome,
-            score=own.map_to(outcome.score, view.spec.scale) if isinstance(outcome, Scored) else None,
+            score=scale.map_to(outcome.score, view.spec.scale) if isinstance(outcome, Scored) else None,
         )
 
 

@@ -31,15 +31,17 @@ def reservations(view: RunData) -> Iterator[Reservation]:
     if opened := sum(floor.state in ("open", "accepted") for floor in floors):
         yield Reservation(kind="floors_open", count=opened)
     code = {judge.name for judge in view.spec.judges if judge.kind == "code"}
-    known = [(one.judge, one.word) for one in view.standings if one.word != "qualified"]
-    unexamined = [name for name, word in known if word == "never_examined" and name not in code]
-    unqualified = [name for name, word in known if word in ("unfit", "drifted", "not_qualified")]
-    provisional = [one.judge for one in view.standings if one.word in ("provisional", "in_part") and one.provisional]
+    words = [(standing.judge, standing.word) for standing in view.standings if standing.word != "qualified"]
+    unexamined = [name for name, word in words if word == "never_examined" and name not in code]
+    unqualified = [name for name, word in words if word in ("unfit", "drifted", "not_qualified")]
+    provisional = [
+        standing.judge for standing in view.standings if standing.word in ("provisional", "in_part") and standing.provisional
+    ]
     if unqualified:
         yield Reservation(kind="judges_not_qualified", count=len(unqualified), names=tuple(unqualified))
     if unexamined:
         yield Reservation(kind="judges_never_examined", count=len(unexamined), names=tuple(unexamined))
-    if in_part := [name for name, word in known if word == "in_part" and name not in code]:
+    if in_part := [name for name, word in words if word == "in_part" and name not in code]:
         yield Reservation(kind="judges_in_part", count=len(in_part), names=tuple(in_part))
     if provisional:
         yield Reservation(kind="judges_provisional", count=len(provisional), names=tuple(provisional))
@@ -49,10 +51,10 @@ def reservations(view: RunData) -> Iterator[Reservation]:
         yield Reservation(kind="failing_cases", count=len(failing), names=failing[:_SHOWN])
 
 
-def reservation_line(one: Reservation, locale: Locale) -> str:
+def reservation_line(reservation: Reservation, locale: Locale) -> str:
     """Something that speaks against the approval of a run."""
-    told = locale.count(f"reservation_{one.kind}", one.count)
-    return locale.say("signed_open_named", what=told, names=locale.names(one.names)) if one.names else told
+    text = locale.count(f"reservation_{reservation.kind}", reservation.count)
+    return locale.say("signed_open_named", what=text, names=locale.names(reservation.names)) if reservation.names else text
 
 
 Kind = Literal["random", "failing", "disputed", "unscored", "addressed"]
@@ -73,15 +75,15 @@ class Queued(Struct, frozen=True, kw_only=True):
     """What one draw did.
 
     Args:
-        found: how many answers are of each kind; `random` are all that can be labelled.
+        of_kind: how many answers are of each kind; `random` are all that can be labelled.
         drawn: how many answers of each kind belong to the draw, those that were queued before included.
-        known: how many of the drawn answers were in this run's queue already.
+        queued_before: how many of the drawn answers were in this run's queue already.
         new: how many are new in the queue.
     """
 
-    found: dict[Kind, int]
+    of_kind: dict[Kind, int]
     drawn: dict[Kind, int]
-    known: int
+    queued_before: int
     new: int
 
 
@@ -92,30 +94,30 @@ def answers_by_kind(view: RunData) -> dict[Kind, list[str]]:
     limits = view.spec.limits
     scores = {record.case_id: record.criteria for record in view.scores.records}
     unscored, addressing = set(UNSCORED.of(view)), set(view.addressing)
-    found: dict[Kind, dict[str, None]] = {kind: {} for kind in KINDS}
+    by_kind: dict[Kind, dict[str, None]] = {kind: {} for kind in KINDS}
     for case_id, id in ids.items():
         states: dict[Kind, bool] = {
             "random": True,
             "failing": case_id in FAILURES.of(view).by_case,
-            "disputed": any(_is_disputed(view, one, limits[one.criterion]) for one in scores.get(case_id, ())),
+            "disputed": any(_is_disputed(view, score, limits[score.criterion]) for score in scores.get(case_id, ())),
             "unscored": case_id in unscored,
             "addressed": case_id in addressing,
         }
         for kind, holds in states.items():
             if holds:
-                found[kind][id] = None
-    return {kind: list(ids) for kind, ids in found.items()}
+                by_kind[kind][id] = None
+    return {kind: list(ids) for kind, ids in by_kind.items()}
 
 
 def _is_disputed(view: RunData, score: CriterionScore, limit: float) -> bool:
-    given, scale = [judge.score for judge in score.judges if judge.score is not None], view.spec.scale
-    if score.is_disputed or len(given) < 2:
+    scores, scale = [judge.score for judge in score.judges if judge.score is not None], view.spec.scale
+    if score.is_disputed or len(scores) < 2:
         return score.is_disputed
-    failing = {scale.reaches(one, limit) for one in given}
-    return len(failing) > 1 or max(given) - min(given) >= SPREAD * (scale.max - scale.min)
+    failing = {scale.reaches(score, limit) for score in scores}
+    return len(failing) > 1 or max(scores) - min(scores) >= SPREAD * (scale.max - scale.min)
 
 
-def draw(found: Mapping[Kind, Sequence[str]], where: Sequence[Kind], size: int, seed: str) -> dict[str, Kind]:
+def draw(by_kind: Mapping[Kind, Sequence[str]], where: Sequence[Kind], size: int, seed: str) -> dict[str, Kind]:
     """Draw answers for review: half of them at random from all answers, the others from the kinds of `where` in turn.
 
     Within a kind, too, answers are drawn at random. What a kind cannot fill is filled up at random. A larger draw with the same
@@ -124,7 +126,7 @@ def draw(found: Mapping[Kind, Sequence[str]], where: Sequence[Kind], size: int, 
     Returns:
         The kind that each answer was drawn for, by its id. Answers of the random part are `random`.
     """
-    order = {kind: sorted(ids, key=lambda id: _rank(seed, id)) for kind, ids in found.items()}
+    order = {kind: sorted(ids, key=lambda id: _rank(seed, id)) for kind, ids in by_kind.items()}
     others = [kind for kind in dict.fromkeys(where) if kind != "random"]
     chosen: dict[str, Kind] = dict.fromkeys(order["random"][: -(-size // 2) if others else size], "random")
     left = {kind: iter(order[kind]) for kind in others}
@@ -155,20 +157,23 @@ def queue_answers(
         raters: how many should label each answer.
         seed: of the draw; "" for the run's fingerprint.
     """
-    found, queue = answers_by_kind(view), ledger.review_queue
-    chosen = draw(found, where, size, seed or view.run.fingerprint)
-    known = queue.items(list(chosen), view.run.id)
+    by_kind, queue = answers_by_kind(view), ledger.review_queue
+    chosen = draw(by_kind, where, size, seed or view.run.fingerprint)
+    queued = queue.items(list(chosen), view.run.id)
 
     def item(id: str, kind: Kind) -> ReviewItem:
         return ReviewItem(answer_id=id, why=WHY.get(kind, kind), created_at=now, wanted=raters, run_id=view.run.id)
 
     # an order that tells nothing of why an answer is there
     items = [item(id, chosen[id]) for id in sorted(chosen, key=lambda id: _rank("order", id))]
-    queue.draw([one for one in items if one.why == SAMPLE])
-    queue.add([one for one in items if one.why != SAMPLE])
+    queue.draw([item for item in items if item.why == SAMPLE])
+    queue.add([item for item in items if item.why != SAMPLE])
     drawn: dict[Kind, int] = {kind: list(chosen.values()).count(kind) for kind in KINDS}
     return Queued(
-        found={kind: len(ids) for kind, ids in found.items()}, drawn=drawn, known=len(known), new=len(chosen) - len(known)
+        of_kind={kind: len(ids) for kind, ids in by_kind.items()},
+        drawn=drawn,
+        queued_before=len(queued),
+        new=len(chosen) - len(queued),
     )
 
 
@@ -178,7 +183,7 @@ def queue_answers(
 def signed_state(view: RunData) -> SignedState:
     """What a sign-off of a run is about, at this moment."""
     release = RELEASE.of(view)
-    labels = sorted((one.answer_id, one.rater, one.criterion, one.score) for one in view.people.labels)
+    labels = sorted((label.answer_id, label.rater, label.criterion, label.score) for label in view.people.labels)
     return SignedState(
         fingerprint=view.run.fingerprint,
         results=results_digest(view),
@@ -222,20 +227,20 @@ def signed_runs(view: RunData) -> Iterator[SignedRun]:
     """The sign-offs of a run, the latest first; of each name the latest counts."""
     if not view.people.signoffs:
         return
-    now, told = signed_state(view), set[str]()
-    for one in reversed(view.people.signoffs):
-        if one.name in told:
+    now, names = signed_state(view), set[str]()
+    for signoff in reversed(view.people.signoffs):
+        if signoff.name in names:
             continue
-        told.add(one.name)
-        state = one.signed
+        names.add(signoff.name)
+        state = signoff.signed
         changed: list[Literal["results", "labels", "signature"]] = []
         if (state.fingerprint, state.results, state.release) != (now.fingerprint, now.results, now.release):
             changed.append("results")
         if state.labels != now.labels:
             changed.append("labels")
-        if one.content_digest != one.digest:
+        if signoff.content_digest != signoff.digest:
             changed.append("signature")
-        yield SignedRun(signoff=one, changed=tuple(changed))
+        yield SignedRun(signoff=signoff, changed=tuple(changed))
 
 
 def sign_run(
@@ -269,7 +274,7 @@ def sign_run(
         raise UserError(f"run {view.run.id} is not complete: resume it, or sign with the verdict reject")
     if verdict == "approve" and state.over and not note:
         verdict_told = f"the release verdict is {state.release}; " if state.release else ""
-        over = "; ".join(reservation_line(one, report_locale("en")) for one in state.over)
+        over = "; ".join(reservation_line(reservation, report_locale("en")) for reservation in state.over)
         raise UserError(f"{verdict_told}{over}: say in the note why the run is approved all the same")
     signed = SignOff(run_id=view.run.id, name=name, role=role, verdict=verdict, note=note, signed_at=now, signed=state)
     stored = ledger.signoffs.add(structs.replace(signed, signed_at=now.replace(microsecond=0)))

@@ -52,12 +52,12 @@ class RunColumns(Struct, frozen=True, kw_only=True):
 
     def _noted(self, begin: str) -> list[tuple[str, tuple[str, ...]]]:
         """What follows the beginning of notes of calls, by judge; judges without such notes are left out."""
-        found: dict[str, set[str]] = {}
+        by_judge: dict[str, set[str]] = {}
         for kind in self.kinds:
             for step in kind.steps:
                 if step.startswith(begin):
-                    found.setdefault(kind.judge, set()).add(step.removeprefix(begin))
-        return [(judge, tuple(sorted(names))) for judge, names in sorted(found.items())]
+                    by_judge.setdefault(kind.judge, set()).add(step.removeprefix(begin))
+        return [(judge, tuple(sorted(names))) for judge, names in sorted(by_judge.items())]
 
     def without(self, kept: Flags) -> PassColumns:
         """The passes, of which those in other rows than these have no outcome."""
@@ -75,14 +75,14 @@ class RunColumns(Struct, frozen=True, kw_only=True):
             self,
             passes=structs.replace(rows, cases=cases, case=np.searchsorted(positions, rows.case).astype(np.int32)),
             judgment=self.judgment[kept],
-            addressing=frozenset(number for number, one in enumerate(positions.tolist()) if one in self.addressing),
+            addressing=frozenset(number for number, position in enumerate(positions.tolist()) if position in self.addressing),
         )
 
     def lacking(self) -> Flags:
         """Which planned passes have no verdict."""
         passes = self.passes
-        found: Flags = passes.is_planned & ((passes.outcome == NOT_MADE) | (passes.outcome > NOT_APPLICABLE))
-        return found
+        lacking: Flags = passes.is_planned & ((passes.outcome == NOT_MADE) | (passes.outcome > NOT_APPLICABLE))
+        return lacking
 
     def missing(self) -> Iterator[tuple[int, int, int, int]]:
         """The planned passes without a verdict, case by case, judge by judge: row, judge, pass and code of the outcome."""
@@ -101,7 +101,7 @@ def run_columns(
     """The planned passes of a run by case with their outcomes, the pairs that a rule takes from judges, and their verdicts."""
     by_id = spec.criteria_by_id()
     case, criterion_of, turn, by_rule = _rows_of_cases(spec, cases, turns)
-    most = [[judge.passes if judge.may_judge(one) else 0 for judge in spec.judges] for one in by_id.values()]
+    most = [[judge.passes if judge.may_judge(criterion) else 0 for judge in spec.judges] for criterion in by_id.values()]
     counts = np.array(most, dtype=np.int32).reshape(len(by_id), len(spec.judges))[criterion_of]
     counts[by_rule] = 0
     if planned.first is not None:
@@ -133,8 +133,10 @@ def run_columns(
     judgment = np.zeros(passes.outcome.shape, dtype=judgments.dtype)
     judgment.ravel()[at] = judgments
     current = judgment.ravel()[at] == judgments  # a later judgment on the same place counts
-    own = verdicts.rows(kept[current])
-    return RunColumns(passes=passes, judgment=judgment, kinds=own.kinds, addressing=_addressing(own)), own
+    current_verdicts = verdicts.rows(kept[current])
+    return RunColumns(
+        passes=passes, judgment=judgment, kinds=current_verdicts.kinds, addressing=_addressing(current_verdicts)
+    ), current_verdicts
 
 
 def _addressing(verdicts: VerdictColumns) -> frozenset[int]:
@@ -177,20 +179,22 @@ def _rows_of_cases(
     """
     by_id, unjudged = spec.criteria_by_id(), set(spec.unjudged)
     numbers = {criterion: number for number, criterion in enumerate(by_id)}
-    by_turn = {criterion for criterion, one in by_id.items() if one.scope in BY_REPLY}
-    known: dict[object, tuple[NDArray[np.int32], Flags]] = {}
+    by_turn = {criterion.id for criterion in spec.criteria if criterion.scope in BY_REPLY}
+    rows_alike: dict[object, tuple[NDArray[np.int32], Flags]] = {}
     parts: list[NDArray[np.int32]] = []
     rules: list[Flags] = []
     for item in cases:
         alike = None if by_turn.intersection(item.criteria) else (item.criteria, item.ruled_out)
-        if alike is None or alike not in known:
+        if alike is None or alike not in rows_alike:
             judged, waived = ([key for key in some if key not in unjudged] for some in (item.criteria, item.ruled_out))
             replies = [turns.of(item.case.id, by_id[key]) if key in by_turn else (WHOLE,) for key in judged]
-            rows = [(numbers[key], turn) for key, own in zip(judged, replies, strict=True) for turn in own]
+            rows = [
+                (numbers[key], turn) for key, numbers_of_turns in zip(judged, replies, strict=True) for turn in numbers_of_turns
+            ]
             every = [*rows, *((numbers[key], WHOLE) for key in waived)]
-            known[alike] = np.array(every, dtype=np.int32).reshape(-1, 2), np.arange(len(every)) >= len(rows)
-        parts.append(known[alike][0])
-        rules.append(known[alike][1])
+            rows_alike[alike] = np.array(every, dtype=np.int32).reshape(-1, 2), np.arange(len(every)) >= len(rows)
+        parts.append(rows_alike[alike][0])
+        rules.append(rows_alike[alike][1])
     case = np.repeat(np.arange(len(cases), dtype=np.int32), np.array([len(rows) for rows in parts], dtype=np.int64))
     table = np.concatenate([np.zeros((0, 2), dtype=np.int32), *parts])
     return case, table[:, 0].copy(), table[:, 1].copy(), np.concatenate([np.zeros(0, dtype=bool), *rules])
@@ -249,21 +253,21 @@ def run_health(
     spec: RunSpec, passes: PassColumns, verdicts: VerdictColumns, outliers: Mapping[str, int]
 ) -> tuple[JudgeHealth, ...]:
     """Each judge's health over a run, from the verdicts of planned passes."""
-    found: list[JudgeHealth] = []
+    healths: list[JudgeHealth] = []
     for place, judge in enumerate(spec.judges):
         planned = int(passes.planned[:, place].sum())
         counts = np.bincount(passes.outcome[:, place].ravel(), minlength=len(OUTCOME_NAMES) + 1)
         outcomes = {name: int(counts[CODES[name]]) for name in OUTCOME_NAMES}
-        own = np.array([kind.judge == judge.name for kind in verdicts.kinds], dtype=bool)[verdicts.kind]
-        calls = np.flatnonzero(own & verdicts.is_first_of_judgment)
-        masses = verdicts.mass[own & ~np.isnan(verdicts.mass)].tolist()
-        expected = int(np.count_nonzero(own & ~np.isnan(verdicts.written)))
+        of_judge = np.array([kind.judge == judge.name for kind in verdicts.kinds], dtype=bool)[verdicts.kind]
+        calls = np.flatnonzero(of_judge & verdicts.is_first_of_judgment)
+        masses = verdicts.mass[of_judge & ~np.isnan(verdicts.mass)].tolist()
+        expected = int(np.count_nonzero(of_judge & ~np.isnan(verdicts.written)))
         repaired = [kind.repair for kind in verdicts.kinds]
         kinds = np.bincount(verdicts.kind[calls], minlength=len(repaired)).tolist()
         prompt, completion = (
             np.nan_to_num(tokens[calls]).astype(np.float64) for tokens in (verdicts.prompt_tokens, verdicts.completion_tokens)
         )
-        found.append(
+        healths.append(
             JudgeHealth(
                 judge=judge.name,
                 model=str(judge.reference),
@@ -284,7 +288,7 @@ def run_health(
                 mass=fsum(masses) / len(masses) if masses else None,
             )
         )
-    return tuple(found)
+    return tuple(healths)
 
 
 def only_failing_rows(columns: RunColumns, scores: ScoreColumns, failing: Flags, broken: Collection[str]) -> Flags:
@@ -292,5 +296,5 @@ def only_failing_rows(columns: RunColumns, scores: ScoreColumns, failing: Flags,
     passes = columns.passes
     failed = set(zip(scores.case[failing].tolist(), scores.criterion[failing].tolist(), strict=True))
     places = zip(passes.case.tolist(), passes.criterion.tolist(), strict=True)
-    there = [passes.cases[case] not in broken or (case, criterion) in failed for case, criterion in places]
-    return np.array(there, dtype=bool)
+    counts = [passes.cases[case] not in broken or (case, criterion) in failed for case, criterion in places]
+    return np.array(counts, dtype=bool)

@@ -119,8 +119,8 @@ class RunData(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def asked(self) -> tuple[str, ...]:
         """The ids of the cases that were put to the target."""
-        found = ((item.case.id, item.case.response) for item in self.items)
-        return tuple(id for id, response in found if response is None or id in self.stored.states)
+        responses = ((item.case.id, item.case.response) for item in self.items)
+        return tuple(id for id, response in responses if response is None or id in self.stored.states)
 
     @cached_property
     def without_response(self) -> tuple[str, ...]:

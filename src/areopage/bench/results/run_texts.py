@@ -48,22 +48,22 @@ class RunAnswers:
 
     @cached_property
     def _there(self) -> list[RunCase]:
-        erased = {position for position, one in self._stored.items() if one.erased}
+        erased = {position for position, state in self._stored.items() if state.erased}
         left_out = erased | (set(range(len(self._items))) - self._chosen)
         return [item for position, item in enumerate(self._items) if position not in left_out]
 
     @cached_property
     def _stored(self) -> dict[int, StoredState]:
-        found = self._ledger.answers.states_in(self._run_id)
-        return {position: state for position, state in found.items() if position in self._chosen}
+        states = self._ledger.answers.states_in(self._run_id)
+        return {position: state for position, state in states.items() if position in self._chosen}
 
     @cached_property
     def erased(self) -> dict[str, Answer]:
         """The answers of cases that are erased, by case."""
-        if not any(one.erased for one in self._stored.values()):
+        if not any(state.erased for state in self._stored.values()):
             return {}
-        found = self._ledger.answers.erased_in(self._run_id)
-        return {self._items[position].case.id: answer for position, answer in found.items() if position in self._chosen}
+        erased = self._ledger.answers.erased_in(self._run_id)
+        return {self._items[position].case.id: answer for position, answer in erased.items() if position in self._chosen}
 
     @cached_property
     def answers(self) -> dict[str, Answer]:
@@ -71,11 +71,11 @@ class RunAnswers:
         stored = self._ledger.answers
         asked = [item for item in self._there if item.case.response is None]
         positions = {item.case.id: position for position, item in enumerate(self._items)}
-        found = stored.given_in(self._run_id, [positions[item.case.id] for item in asked if not item.answer_id])
-        by_case = {self._items[position].case.id: answer for position, answer in sorted(found.items())}
+        by_position = stored.given_in(self._run_id, [positions[item.case.id] for item in asked if not item.answer_id])
+        by_case = {self._items[position].case.id: answer for position, answer in sorted(by_position.items())}
         ids = {item.case.id: item.answer_id for item in self._there if item.answer_id}
-        held = self._ledger.answers.by_id(list(ids.values())) if ids else {}
-        return by_case | {case_id: held[id] for case_id, id in ids.items() if id in held}
+        reused = self._ledger.answers.by_id(list(ids.values())) if ids else {}
+        return by_case | {case_id: reused[id] for case_id, id in ids.items() if id in reused}
 
     @cached_property
     def judged(self) -> list[JudgedCase]:
@@ -85,18 +85,18 @@ class RunAnswers:
     @cached_property
     def responses(self) -> dict[str, Case]:
         """The cases with their responses, by id."""
-        return {one.case.id: one.case for one in self.judged}
+        return {judged.case.id: judged.case for judged in self.judged}
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
         """Every case, the target's response filled in where there is one."""
         if not self._are_plain:
             return tuple(self.responses.get(item.case.id, item.case) for _, item in self._shown)
-        given = self._ledger.answers.responses_in(self._run_id)
-        given = {position: text for position, text in given.items() if text and text.strip()}
-        asked = {position for position, item in self._shown if item.case.response is None and position in given}
+        responses = self._ledger.answers.responses_in(self._run_id)
+        responses = {position: text for position, text in responses.items() if text and text.strip()}
+        asked = {position for position, item in self._shown if item.case.response is None and position in responses}
         return tuple(
-            structs.replace(item.case, response=given[position]) if position in asked else item.case
+            structs.replace(item.case, response=responses[position]) if position in asked else item.case
             for position, item in self._shown
         )
 
@@ -108,7 +108,7 @@ class RunAnswers:
     def ids(self) -> dict[str, str]:
         """The ids of answers by case: the target's, and those that came with the dataset."""
         if self.linked:
-            return {self._items[position].case.id: one.id for position, one in sorted(self._stored.items())}
+            return {self._items[position].case.id: state.id for position, state in sorted(self._stored.items())}
         recorded = [item.case for item in self._there if item.case.response is not None and not item.answer_id]
         answers = self.answers | self.erased
         return {id: answer.id for id, answer in answers.items()} | {case.id: recorded_id(case) for case in recorded}
@@ -118,9 +118,11 @@ class RunAnswers:
         """What is known of the answers to the cases that were put to the target, by case; erased ones are left out."""
         if self.linked and not self._has_given:
             asked = {position for position, item in enumerate(self._items) if item.case.response is None}
-            some = sorted(position for position, one in self._stored.items() if position in asked and not one.erased)
+            some = sorted(position for position, state in self._stored.items() if position in asked and not state.erased)
             return {self._items[position].case.id: self._stored[position] for position in some}
-        return {id: StoredState(one.id, one.state, one.reason, one.thoughts, False) for id, one in self.answers.items()}
+        return {
+            id: StoredState(answer.id, answer.state, answer.reason, answer.thoughts, False) for id, answer in self.answers.items()
+        }
 
     @cached_property
     def _has_given(self) -> bool:
@@ -134,7 +136,7 @@ class RunAnswers:
     @cached_property
     def unanswered(self) -> frozenset[str]:
         """The ids of the cases without a response that can be read; erased ones are left out."""
-        if self._are_plain and not any(one.state in ("cut", "filtered") for one in self.states.values()):
+        if self._are_plain and not any(state.state in ("cut", "filtered") for state in self.states.values()):
             open_ = (item.case.id for item in self._there if item.case.response is None)
             return frozenset(id for id in open_ if id not in self.states or self.states[id].state != "answered")
         return frozenset(item.case.id for item in self._there if self.responses.get(item.case.id, item.case).response is None)
@@ -146,7 +148,7 @@ class RunAnswers:
         What came of an answer is judged, so that harm in it counts. But nothing in such a case passes: what never came might have
         failed, and a target must gain nothing by falling silent.
         """
-        return frozenset(id for id, one in self.states.items() if one.state != "answered")
+        return frozenset(id for id, state in self.states.items() if state.state != "answered")
 
     def longer_than(self, characters: int) -> tuple[str, ...]:
         """The ids of the cases whose answers are longer; their texts are not read where links name them."""
@@ -159,7 +161,9 @@ class RunAnswers:
     def with_thoughts(self, place: Thoughts) -> tuple[str, ...]:
         """The ids of the cases whose answers came with thoughts there, which no judge has read; also of erased ones."""
         if self.linked and not self._has_given:
-            return tuple(self._items[position].case.id for position, one in sorted(self._stored.items()) if one.thoughts == place)
+            return tuple(
+                self._items[position].case.id for position, state in sorted(self._stored.items()) if state.thoughts == place
+            )
         return tuple(id for id, answer in (self.answers | self.erased).items() if answer.thoughts == place)
 
     @cached_property
@@ -211,7 +215,7 @@ class RunJudgments(Mapping[PassKey, Judgment]):
         if case_id not in self._held:
             at = self._order.get(case_id)
             portion = [case_id] if at is None else self._expected[at : at + self._at_once]
-            following = [one for one in portion if one not in self._held]
+            following = [each_id for each_id in portion if each_id not in self._held]
             if not self._is_small:
                 self._held = {}
             self._held |= self._read(following)
@@ -233,37 +237,37 @@ class RunJudgments(Mapping[PassKey, Judgment]):
         """Every judgment with a case that it is on, and its number."""
         cases = self._columns.passes.cases
         for start in range(0, len(cases), self._at_once):
-            own = {case_id: self._numbers(case_id) for case_id in cases[start : start + self._at_once]}
-            held = self._ledger.judgments_numbered([number for some in own.values() for number in some])
-            for case_id, numbers in own.items():
-                yield from ((case_id, number, held[number]) for number in numbers)
+            numbers_of = {case_id: self._numbers(case_id) for case_id in cases[start : start + self._at_once]}
+            judgments = self._ledger.judgments_numbered([number for some in numbers_of.values() for number in some])
+            for case_id, numbers in numbers_of.items():
+                yield from ((case_id, number, judgments[number]) for number in numbers)
 
     @cached_property
     def reasons(self) -> dict[tuple[int, str], str]:
         """Why verdicts are missing, by the number of the judgment and the criterion."""
         made = self._columns.judgment[self._columns.lacking()]
         numbers = np.unique(made[made > 0]).tolist()
-        found = self._ledger.reasons(numbers)
+        reasons = self._ledger.reasons(numbers)
         again = ((number, said) for number in numbers if number in self._reread for said in self._reread[number].verdicts)
-        return found | {(number, said.criterion): getattr(said.outcome, "reason", "") for number, said in again}
+        return reasons | {(number, said.criterion): getattr(said.outcome, "reason", "") for number, said in again}
 
     def _numbers(self, case_id: str) -> list[int]:
-        found = np.unique(self._columns.judgment[self._columns.rows_of(self._positions[case_id])])
-        return [number for number in found.tolist() if number]
+        numbers = np.unique(self._columns.judgment[self._columns.rows_of(self._positions[case_id])])
+        return [number for number in numbers.tolist() if number]
 
     def _read(self, cases: Sequence[str]) -> Iterator[tuple[str, dict[PassKey, Judgment]]]:
         passes, judgment = self._columns.passes, self._columns.judgment
-        held = self._ledger.judgments_numbered([number for case_id in cases for number in self._numbers(case_id)])
-        held |= {number: self._reread[number] for number in held if number in self._reread}
+        judgments = self._ledger.judgments_numbered([number for case_id in cases for number in self._numbers(case_id)])
+        judgments |= {number: self._reread[number] for number in judgments if number in self._reread}
         for case_id in cases:
             rows = self._columns.rows_of(self._positions[case_id])
             yield (
                 case_id,
                 {
-                    (case_id, passes.criteria[passes.criterion[row]], judge, place, int(passes.turn[row])): held[number]
+                    (case_id, passes.criteria[passes.criterion[row]], judge, place, int(passes.turn[row])): judgments[number]
                     for row in range(rows.start, rows.stop)
                     for judge, numbers in zip(passes.judges, judgment[row].tolist(), strict=True)
                     for place, number in enumerate(numbers, 1)
-                    if number in held
+                    if number in judgments
                 },
             )

@@ -94,15 +94,17 @@ def view_run(
         linked = run.finished_at is not None and run.outcome is not None and not ledger.verdicts.shares_answers(run.id)
     answers = RunAnswers(ledger, run.id, stored, cases, linked=linked)
     verdicts = ledger.verdicts.read(run.id, _keys(ledger, run, stored, answers, cases))
-    columns, own, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts)
+    columns, counted_verdicts, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts)
     reread, readings = _read_again(ledger, spec, columns, answers) if change.reparse else ({}, ())
     if reread:
-        columns, own, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts.with_readings(reread))
+        columns, counted_verdicts, turns, planned = _arranged(
+            run, ledger, stored, spec, answers, cases, verdicts.with_readings(reread)
+        )
     if where:
         spec, positions = _chosen_part(spec, cases, where)
         chosen, columns = positions.tolist(), columns.of_cases(positions)
         cases, answers = tuple(cases[position] for position in chosen), answers.of_cases(chosen)
-        own = own.rows(np.flatnonzero(np.isin(own.position, positions)))
+        counted_verdicts = counted_verdicts.rows(np.flatnonzero(np.isin(counted_verdicts.position, positions)))
     scores, counted = _counted(spec, cases, columns, answers.not_whole)
     tree, passes = scores.tree, int(columns.passes.planned.sum()) if spec.adaptive is not None else None
     exams = ledger.qualifications
@@ -119,7 +121,7 @@ def view_run(
         scores=scores,
         coverage=run_coverage(spec, selected_judgments(spec, cases, turns), tree.scored, tree.not_applicable, passes),
         sources=_scores_by_source(spec, cases, counted),
-        health=run_health(spec, columns.passes, own, scores.consistency.outliers_by_judge),
+        health=run_health(spec, columns.passes, counted_verdicts, scores.consistency.outliers_by_judge),
         complete=run.finished_at is not None,
         variant=change.notes(),
         heads=tuple(map(str, ledger.heads())),
@@ -173,9 +175,9 @@ def _arranged(
     verdicts: VerdictColumns,
 ) -> tuple[RunColumns, VerdictColumns, JudgedTurns, RunPasses]:
     """The passes of a run with their outcomes, and the verdicts of planned passes."""
-    told = [(cases[position].case.id, turn) for position, turn in verdicts.turns()] if answers.erased else []
+    turns_of_erased = [(cases[position].case.id, turn) for position, turn in verdicts.turns()] if answers.erased else []
     by_turn = any(criterion.scope in BY_REPLY for criterion in spec.criteria)
-    turns = JudgedTurns(cases, answers.responses if by_turn else {}, answers.erased, told)
+    turns = JudgedTurns(cases, answers.responses if by_turn else {}, answers.erased, turns_of_erased)
     if stored.adaptive is None:
         return *run_columns(spec, cases, turns, RunPasses(), verdicts), turns, RunPasses()
     every, _ = run_columns(stored, cases, turns, RunPasses(), verdicts)
@@ -189,23 +191,23 @@ def _read_again(
     ledger: Ledger, spec: RunSpec, columns: RunColumns, answers: RunAnswers
 ) -> tuple[dict[int, Judgment], tuple[Judgment, ...]]:
     """The judgments whose raw texts now give another result or are read in another way, by number; and the first of these."""
-    found: dict[int, Judgment] = {}
+    reread: dict[int, Judgment] = {}
     readings: dict[str, Judgment] = {}
     for case_id, number, judgment in RunJudgments(ledger, columns).numbered():
-        if number not in found and case_id in answers.responses:
+        if number not in reread and case_id in answers.responses:
             again = reparsed(judgment, spec, answers.responses[case_id])
             if again != judgment:
-                found[number] = again
+                reread[number] = again
             if again.outcomes != judgment.outcomes:
                 readings[again.key] = again
-    return found, tuple(readings.values())
+    return reread, tuple(readings.values())
 
 
 def _conversations(spec: RunSpec, cases: Sequence[RunCase], answers: RunAnswers) -> ConversationEnds | None:
     if not answers.are_conversations:
         return None
-    there = (item for item in cases if item.case.id not in answers.erased)
-    return conversation_ends(spec, [item.case for item in there if not item.answer_id], answers.answers)
+    items = (item for item in cases if item.case.id not in answers.erased)
+    return conversation_ends(spec, [item.case for item in items if not item.answer_id], answers.answers)
 
 
 def _counted(
@@ -232,9 +234,9 @@ def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: PassColum
     asked = {item.case.id for item in cases} - recorded
     if spec.target is None or not recorded or not asked:
         return ()
-    found: list[SourceScore] = []
+    scores: list[SourceScore] = []
     for source, ids in ((RECORDED, recorded), (str(spec.target.reference), asked)):
-        own = np.array([case_id in ids for case_id in passes.cases], dtype=bool)[passes.case]
-        tree = _folded(spec, passes.rows(own)).tree
-        found.append(SourceScore(source=source, cases=len(ids), score=tree.score, coverage=tree.coverage))
-    return tuple(found)
+        rows = np.array([case_id in ids for case_id in passes.cases], dtype=bool)[passes.case]
+        tree = _folded(spec, passes.rows(rows)).tree
+        scores.append(SourceScore(source=source, cases=len(ids), score=tree.score, coverage=tree.coverage))
+    return tuple(scores)

@@ -52,7 +52,7 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
         cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in texts]
         coverage = None
         if spec is not None and (run.finished_at is not None or use.evaluated):
-            selected = Counter(key for one in cases for key in one.criteria)
+            selected = Counter(key for case in cases for key in case.criteria)
             if any(
                 criterion.scope in BY_REPLY for criterion in spec.criteria
             ):  # a target's conversation may be shorter than planned

@@ -84,7 +84,7 @@ def trust_section(trust: Trust, locale: Locale) -> Section:
 
 def trust_sections(trust: Trust, locale: Locale) -> tuple[Section, ...]:
     """The sections of the page; the first holds the short answer."""
-    jury = [Paragraph(text=told) for told in worth_texts(trust.jury, locale)] if trust.jury is not None else []
+    jury = [Paragraph(text=text) for text in worth_texts(trust.jury, locale)] if trust.jury is not None else []
     parts = (
         ("short", "trust_short", _short(trust, locale)),
         ("judges", "trust_judges", _judges(trust, locale)),
@@ -98,8 +98,8 @@ def trust_sections(trust: Trust, locale: Locale) -> tuple[Section, ...]:
 
 
 def _short(trust: Trust, locale: Locale) -> Iterator[Block]:
-    for told in opening(trust, locale):
-        yield Paragraph(text=told, look="lead")
+    for text in opening(trust, locale):
+        yield Paragraph(text=text, look="lead")
     yield Heading(text=locale.say("trust_steps"))
     if not trust.steps:
         yield Paragraph(text=locale.say("trust_steps_none"))
@@ -115,18 +115,18 @@ def _judges(trust: Trust, locale: Locale) -> Iterator[Block]:
     if not trust.judges:
         yield Paragraph(text=locale.say("trust_open_no_judges"))
         return
-    measured = any(one.leniency is not None for one in trust.judges)
+    measured = any(judge.leniency is not None for judge in trust.judges)
     several = len(trust.judges) > 1
 
-    def row(one: JudgeTrust) -> tuple[Cell | str, ...]:
-        standing = one.standing
+    def row(judge: JudgeTrust) -> tuple[Cell | str, ...]:
+        standing = judge.standing
         under = [standing.model] if standing.model != standing.judge else []
-        cells: list[Cell | str] = [Cell(text=Span(standing.judge, "strong"), under=tuple(under)), _exam_cell(one, locale)]
+        cells: list[Cell | str] = [Cell(text=Span(standing.judge, "strong"), under=tuple(under)), _exam_cell(judge, locale)]
         if measured:
-            cells.append(MISSING if one.leniency is None else figure_text(locale, one.leniency, sign=True))
-            cells.append(MISSING if one.noise is None else figure_text(locale, one.noise))
-            cells.append(locale.whole(one.units))
-            cells += [locale.say(f"worth_{one.contribution}")] if several else []
+            cells.append(MISSING if judge.leniency is None else figure_text(locale, judge.leniency, sign=True))
+            cells.append(MISSING if judge.noise is None else figure_text(locale, judge.noise))
+            cells.append(locale.whole(judge.units))
+            cells += [locale.say(f"worth_{judge.contribution}")] if several else []
         return tuple(cells)
 
     keys = ("trust_exam", *(("trust_leniency", "trust_noise", "trust_n") if measured else ()))
@@ -139,8 +139,8 @@ def _judges(trust: Trust, locale: Locale) -> Iterator[Block]:
     yield Paragraph(text=note or locale.say("trust_judges_unlabelled", needed=locale.whole(FEWEST_ITEMS)), look="note")
 
 
-def _exam_cell(one: JudgeTrust, locale: Locale) -> Cell:
-    standing, word = one.standing, exam_state(one, locale)
+def _exam_cell(judge: JudgeTrust, locale: Locale) -> Cell:
+    standing, word = judge.standing, exam_state(judge, locale)
     under: list[str | Badge] = []
     if standing.examined_at is not None:
         under.append(locale.say("trust_on_date", date=locale.date(standing.examined_at)))
@@ -148,8 +148,8 @@ def _exam_cell(one: JudgeTrust, locale: Locale) -> Cell:
         under.append(locale.say("examined_older", date=locale.date(standing.older)))
     if standing.otherwise:
         under.append(locale.count("examined_otherwise", standing.otherwise))
-    if one.examined_in:
-        names = ", ".join(language_name(code, locale) for code in one.examined_in)
+    if judge.examined_in:
+        names = ", ".join(language_name(code, locale) for code in judge.examined_in)
         under.append(locale.say("trust_in_languages", languages=names))
     if standing.state in ALARMING:
         return Cell(text="", under=(Badge(text=word, alarm=True), *under))
@@ -181,17 +181,17 @@ def _name(trust: Trust, key: str, locale: Locale) -> Cell:
     return Cell(text=trust.names.get(key, key), title=key)
 
 
-def _agreement(one: HumanCriterion, locale: Locale, *, failures: bool) -> tuple[Cell | str, ...]:
-    found = one.failures
+def _agreement(agreement: HumanCriterion, locale: Locale, *, failures: bool) -> tuple[Cell | str, ...]:
+    seen = agreement.failures
     missed = MISSING
-    if found is not None and found.people:
-        numbers = {"missed": locale.whole(len(found.missed)), "n": locale.whole(found.people)}
+    if seen is not None and seen.people:
+        numbers = {"missed": locale.whole(len(seen.missed)), "n": locale.whole(seen.people)}
         missed = locale.say("trust_missed_of", **numbers)
     return (
-        locale.whole(one.answers),
-        locale.number(one.error),
-        figure_text(locale, one.bias, sign=True),
-        figure_text(locale, one.pearson),
+        locale.whole(agreement.answers),
+        locale.number(agreement.error),
+        figure_text(locale, agreement.bias, sign=True),
+        figure_text(locale, agreement.pearson),
         *((missed,) if failures else ()),
     )
 
@@ -217,66 +217,66 @@ def _people_facts(people: PeopleTrust, locale: Locale) -> Iterator[tuple[str, Li
     on_what |= {audience(locale, name): count for name, count in people.ages.items()}
     if on_what:
         yield locale.say("trust_on_what"), _counted(on_what, locale)
-    twice = max(people.criteria.values(), key=lambda one: one.twice, default=None)
+    twice = max(people.criteria.values(), key=lambda criterion: criterion.twice, default=None)
     best = people.criteria.get(FINAL)
-    found = best if best is not None and best.raters_alpha.alpha is not None else twice
-    if found is None or not found.twice:
+    criterion = best if best is not None and best.raters_alpha.alpha is not None else twice
+    if criterion is None or not criterion.twice:
         among = locale.say("trust_among_none")
-    elif found.raters_alpha.alpha is None:
-        among = locale.count("trust_among_few", found.twice)
+    elif criterion.raters_alpha.alpha is None:
+        among = locale.count("trust_among_few", criterion.twice)
     else:
-        alpha = found.raters_alpha
+        alpha = criterion.raters_alpha
         value = figure_text(locale, Estimate(value=alpha.alpha, low=alpha.low, high=alpha.high))
-        among = locale.count("trust_among_value", found.twice, value=value)
+        among = locale.count("trust_among_value", criterion.twice, value=value)
     yield locale.say("trust_among"), among
 
 
-def _counted(found: dict[str, int], locale: Locale) -> str:
-    return ", ".join(locale.say("trust_counted", name=name, n=locale.whole(count)) for name, count in found.items())
+def _counted(counts: dict[str, int], locale: Locale) -> str:
+    return ", ".join(locale.say("trust_counted", name=name, n=locale.whole(count)) for name, count in counts.items())
 
 
 def _score(trust: Trust, locale: Locale) -> Iterator[Block]:
-    found, calibration = trust.score, trust.score.calibration
+    score, calibration = trust.score, trust.score.calibration
     name = locale.say("trust_final" if trust.about == "run" else "trust_mean")
-    listed = [*_stages(trust, name, found.final, calibration.final if calibration else None, locale, strong=True)]
+    listed = [*_stages(trust, name, score.final, calibration.final if calibration else None, locale, strong=True)]
     if listed:
         yield _stages_table(trust, listed, locale, locale.say("trust_score_caption"))
     if calibration is not None:
         parts = [
             row
-            for id, one in calibration.criteria.items()
-            for row in _stages(trust, trust.names.get(id, id), found.criteria.get(id), one, locale)
+            for id, corrected in calibration.criteria.items()
+            for row in _stages(trust, trust.names.get(id, id), score.criteria.get(id), corrected, locale)
         ]
         if parts:
             table = _stages_table(trust, parts, locale, locale.say("trust_criteria_scores"))
             yield Details(summary=locale.say("trust_criteria_scores"), blocks=(table,))
         yield Paragraph(text=locale.say("trust_score_note"), look="note")
         answers = locale.count("trust_answers", calibration.answers)
-        told = {
+        facts = {
             "id": calibration.id,
             "date": locale.date(datetime.fromisoformat(calibration.fitted)),
             "answers": answers,
             "run": calibration.source,
         }
-        yield Paragraph(text=locale.say("trust_corrected_by", **told))
+        yield Paragraph(text=locale.say("trust_corrected_by", **facts))
         every = (*calibration.criteria.values(), *([calibration.final] if calibration.final else []))
-        if not all(one.own for one in every):
+        if not all(corrected.own for corrected in every):
             yield Paragraph(text=locale.say("trust_corrected_elsewhere"))
     else:
         yield Paragraph(text=locale.say("trust_not_corrected"))
-    if found.altered:
-        yield Paragraph(text=locale.count("trust_altered", len(found.altered), ids=", ".join(found.altered)))
+    if score.altered:
+        yield Paragraph(text=locale.count("trust_altered", len(score.altered), ids=", ".join(score.altered)))
     yield from _needed(trust, locale)
-    if found.difference is None:
+    if score.difference is None:
         text = locale.say("trust_difference_none")
-    elif found.difference >= found.scale.max - found.scale.min:
-        text = locale.count("trust_difference_any", found.final.cases)
+    elif score.difference >= score.scale.max - score.scale.min:
+        text = locale.count("trust_difference_any", score.final.cases)
     else:
         key = "trust_difference" if trust.about == "run" else "trust_difference_period"
-        text = locale.count(key, found.final.cases, difference=locale.number(found.difference))
-    if found.failures is not None:
-        share = locale.percent(found.failures)
-        text = f"{text} {locale.count('trust_failures_hidden', found.failure_cases, share=share)}"
+        text = locale.count(key, score.final.cases, difference=locale.number(score.difference))
+    if score.failures is not None:
+        share = locale.percent(score.failures)
+        text = f"{text} {locale.count('trust_failures_hidden', score.failure_cases, share=share)}"
     yield Paragraph(text=text)
 
 
@@ -287,10 +287,10 @@ def _stages(
     scale = trust.score.scale
     ticks = [place for place, _ in axis_of(scale, locale)]
 
-    def row(told: str, score: float, low: float | None, high: float | None, rests: str) -> Row:
+    def row(label: str, score: float, low: float | None, high: float | None, rests: str) -> Row:
         ends = None if low is None or high is None else (low, high)
         cells = (
-            Cell(text=Span(told, "strong") if strong else told),
+            Cell(text=Span(label, "strong") if strong else label),
             Cell(bar=point_on(scale, score, ends, ticks)),
             locale.number(score),
             MISSING if ends is None else locale.say("range", low=locale.number(ends[0]), high=locale.number(ends[1])),
@@ -318,23 +318,25 @@ def _stages_table(trust: Trust, listed: Sequence[Row], locale: Locale, caption: 
 
 
 def _needed(trust: Trust, locale: Locale) -> Iterator[Block]:
-    told = []
-    for one in trust.score.needed:
-        precision = locale.short(one.precision)
-        if one.every:
-            told.append(locale.count("trust_needed_every", one.answers, precision=precision))
+    lines = []
+    for needed in trust.score.needed:
+        precision = locale.short(needed.precision)
+        if needed.every:
+            lines.append(locale.count("trust_needed_every", needed.answers, precision=precision))
         else:
-            told.append(locale.count("trust_needed", one.answers, precision=precision, labelled=locale.whole(one.labelled)))
-    if told:
-        yield Listing(items=tuple(told))
-    if any(one.assumed and not one.every for one in trust.score.needed):
+            lines.append(
+                locale.count("trust_needed", needed.answers, precision=precision, labelled=locale.whole(needed.labelled))
+            )
+    if lines:
+        yield Listing(items=tuple(lines))
+    if any(needed.assumed and not needed.every for needed in trust.score.needed):
         yield Paragraph(text=locale.say("trust_needed_assumed"), look="note")
 
 
 def _uncovered(trust: Trust, locale: Locale) -> Iterator[Block]:
     yield Paragraph(text=locale.say("trust_uncovered_lead"), look="soft")
-    told = tuple(gaps(trust, locale))
-    yield Listing(items=told) if told else Paragraph(text=locale.say("trust_covered_all"))
+    sentences = tuple(gaps(trust, locale))
+    yield Listing(items=sentences) if sentences else Paragraph(text=locale.say("trust_covered_all"))
     listed = [*_groups(trust, locale)]
     if listed:
         keys = ("cases_heading", "trust_group_hidden")
@@ -345,17 +347,19 @@ def _uncovered(trust: Trust, locale: Locale) -> Iterator[Block]:
 
 
 def _groups(trust: Trust, locale: Locale) -> Iterator[tuple[Cell | str, ...]]:
-    found = trust.uncovered
+    uncovered = trust.uncovered
     named: list[tuple[str, Group, str]] = []
-    named += [("language", one, group_name(one, locale, age=False)) for one in found.languages]
-    named += [("age", one, group_name(one, locale, age=True)) for one in found.ages]
-    named += [("category", one, one.name) for one in found.categories]
-    for kind, one, name in named:
-        hidden = locale.percent(one.hidden) if one.cases else locale.say("trust_group_none")
-        yield Cell(text=name, under=(locale.say(f"trust_group_{kind}"),)), locale.whole(one.cases), hidden
+    named += [("language", group, group_name(group, locale, age=False)) for group in uncovered.languages]
+    named += [("age", group, group_name(group, locale, age=True)) for group in uncovered.ages]
+    named += [("category", group, group.name) for group in uncovered.categories]
+    for kind, group, name in named:
+        hidden = locale.percent(group.hidden) if group.cases else locale.say("trust_group_none")
+        yield Cell(text=name, under=(locale.say(f"trust_group_{kind}"),)), locale.whole(group.cases), hidden
 
 
 def _limits(trust: Trust, locale: Locale) -> Iterator[Block]:
     said = locale.messages["trust_limit"]
-    told = [locale.say("trust_limit_production") if key == "prompts" and trust.about == "period" else said[key] for key in LIMITS]
-    yield Listing(items=tuple(told))
+    limits = [
+        locale.say("trust_limit_production") if key == "prompts" and trust.about == "period" else said[key] for key in LIMITS
+    ]
+    yield Listing(items=tuple(limits))

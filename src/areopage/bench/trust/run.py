@@ -57,14 +57,14 @@ def judged_run(view: RunData) -> JudgedRun:
     paths = {criterion.id: criterion.path for criterion in spec.criteria}
     scores: dict[str, dict[str, float]] = {path: {} for path in (OVERALL, *paths.values())}
     by_judge: dict[str, dict[str, tuple[float | None, ...]]] = {}
-    for id, given in scores_by_answer(view).items():
-        for path, score in given.items():
+    for id, scores_of_answer in scores_by_answer(view).items():
+        for path, score in scores_of_answer.items():
             scores[path][id] = score
     columns = view.scores.criteria
     ids = [view.answer_ids.get(case_id, "") for case_id in columns.cases]
     names = [paths[criterion] for criterion in columns.criteria]
-    known = np.where(np.isnan(columns.cells.judge_score), None, columns.cells.judge_score).tolist()  # type: ignore[call-overload]
-    rows = zip(columns.case.tolist(), columns.criterion.tolist(), known, strict=True)
+    judge_scores = np.where(np.isnan(columns.cells.judge_score), None, columns.cells.judge_score).tolist()  # type: ignore[call-overload]
+    rows = zip(columns.case.tolist(), columns.criterion.tolist(), judge_scores, strict=True)
     for case, criterion, given_by in rows:
         by_judge.setdefault(names[criterion], {})[ids[case]] = tuple(given_by)
     return JudgedRun(
@@ -126,14 +126,14 @@ def with_calibration(view: View, ledger: Ledger, id: str) -> View:
         return view
     calibration = Calibration.read(ledger.calibrations.find(id))
     judged = judged_run(view)
-    by_path, found = judged.mapped(calibration), dict[tuple[str, str], MappedScore]()
+    by_path, mapped = judged.mapped(calibration), dict[tuple[str, str], MappedScore]()
     ids = {OVERALL: OVERALL} | {criterion.path: criterion.id for criterion in view.spec.criteria}
     for record in view.scores.records:
         answer = view.answer_ids.get(record.case_id, "")
-        found |= {
+        mapped |= {
             (record.case_id, ids[path]): scores[answer] for path, scores in by_path.items() if path in ids and answer in scores
         }
-    return structs.replace(view, calibration=judged.corrected(calibration), mapped=found)
+    return structs.replace(view, calibration=judged.corrected(calibration), mapped=mapped)
 
 
 CERTAINTY = 0.975  # of each of two bounds; together 95 %
@@ -165,14 +165,18 @@ def judges_trust(standings: Sequence[JudgeStanding], worth: JuryWorth | None) ->
     Args:
         worth: of their jury; None where nothing is labelled.
     """
-    errors = {one.judge: one for one in worth.labelled.judges} if worth is not None else {}
-    found: list[JudgeTrust] = []
+    errors = {errors_of_judge.judge: errors_of_judge for errors_of_judge in worth.labelled.judges} if worth is not None else {}
+    judges: list[JudgeTrust] = []
     for full, standing in zip(standings, compact_standings(standings), strict=True):
-        own = errors.get(standing.judge)
-        languages = {language for one in full.criteria for language in one.languages}
+        errors_of_judge = errors.get(standing.judge)
+        languages = {language for criterion in full.criteria for language in criterion.languages}
         trust = JudgeTrust(standing=standing, examined_in=tuple(sorted(languages)))
-        found.append(record_from(JudgeTrust, own, standing=trust.standing, examined_in=trust.examined_in) if own else trust)
-    return tuple(found)
+        judges.append(
+            record_from(JudgeTrust, errors_of_judge, standing=trust.standing, examined_in=trust.examined_in)
+            if errors_of_judge
+            else trust
+        )
+    return tuple(judges)
 
 
 def unexamined(standings: Sequence[JudgeStanding], languages: Sequence[str]) -> Unexamined:
@@ -188,12 +192,12 @@ def unexamined(standings: Sequence[JudgeStanding], languages: Sequence[str]) -> 
     without: dict[str, None] = {}
     unspoken: dict[str, None] = {}
     for judge in standings:
-        examined = {language for one in judge.criteria if one.exam for language in one.languages}
-        for one in judge.criteria:
-            if one.state == "never_examined":
-                lacking[one.criterion] = None
-                if examined and one.older is None:
-                    without[one.criterion] = None
+        examined = {language for criterion in judge.criteria if criterion.exam for language in criterion.languages}
+        for criterion in judge.criteria:
+            if criterion.state == "never_examined":
+                lacking[criterion.criterion] = None
+                if examined and criterion.older is None:
+                    without[criterion.criterion] = None
         if examined:
             unspoken |= dict.fromkeys(language for language in languages if language not in examined)
     return Unexamined(criteria=tuple(lacking), without_gold=tuple(without), languages=tuple(unspoken))
@@ -204,41 +208,43 @@ def examining_steps(suite: str, standings: Sequence[JudgeStanding], place: tuple
     without = unexamined(standings, ()).without_gold
     fit = [judge for judge in standings if judge.state != "unfit"]
     open_ones = [judge for judge in fit if judge.state not in ("qualified", "not_qualified") or judge.never_examined]
-    lacking = [one for one in open_ones if not one.criteria or any(_wants_exam(each, without) for each in one.criteria)]
+    lacking = [
+        judge for judge in open_ones if not judge.criteria or any(_wants_exam(criterion, without) for criterion in judge.criteria)
+    ]
     if lacking:
         yield Step(name="examine", command=_exam(suite, lacking, place))
     if without:
-        named = [judge for judge in fit if any(one.criterion in without for one in judge.criteria)]
+        named = [judge for judge in fit if any(criterion.criterion in without for criterion in judge.criteria)]
         yield Step(name="gold", command=_exam(suite, named, place), criteria=without)
 
 
-def _wants_exam(one: CriterionStanding, without: Collection[str]) -> bool:
-    return one.state not in ("qualified", "not_qualified") and one.criterion not in without
+def _wants_exam(criterion: CriterionStanding, without: Collection[str]) -> bool:
+    return criterion.state not in ("qualified", "not_qualified") and criterion.criterion not in without
 
 
 def _exam(suite: str, judges: Sequence[JudgeStanding], place: tuple[str, ...]) -> tuple[str, ...]:
-    named = (word for one in judges for word in ("--judge", f"{one.judge}={one.model}"))
+    named = (word for judge in judges for word in ("--judge", f"{judge.judge}={judge.model}"))
     return ("areopage", "qualify", suite, *named, *place)
 
 
 def _people(view: RunData) -> PeopleTrust | None:
-    found = PEOPLE.of(view)
-    if found is None or found.all_labelled is None:
+    people = PEOPLE.of(view)
+    if people is None or people.all_labelled is None:
         return None
-    every, figures = found.all_labelled, found.sample or found.all_labelled
+    every, figures = people.all_labelled, people.sample or people.all_labelled
     drawn = view.queued_as(SAMPLE)
-    counted = [one for one in view.people.labels if found.sample is None or one.answer_id in drawn]
-    labelled = {one.answer_id for one in counted}
+    counted = [label for label in view.people.labels if people.sample is None or label.answer_id in drawn]
+    labelled = {label.answer_id for label in counted}
     cases = [case for case in view.cases if view.answer_ids.get(case.id) in labelled]
     return PeopleTrust(
         answers=figures.answers,
         labels=len(counted),
         raters=figures.raters,
         of=len(answers_by_kind(view)["random"]),
-        at_random=found.sample is not None,
+        at_random=people.sample is not None,
         others=every.answers - figures.answers,
-        unblind=found.not_counted,
-        origins=dict(sorted(Counter(one.origin for one in counted).items())),
+        unblind=people.not_counted,
+        origins=dict(sorted(Counter(label.origin for label in counted).items())),
         languages=_counts(view, cases, "language"),
         ages={name: n for name, n in _counts(view, cases, "maturity").items() if name},
         criteria=figures.criteria,
@@ -254,8 +260,8 @@ def _score(view: RunData) -> ScoreTrust:
     intervals, tree = view.scores.intervals, view.scores.tree
     cases = dict(zip(view.scores.values.nodes, view.scores.values.cases, strict=True))
 
-    def part(path: tuple[str, ...], score: float | None, found: Interval | None) -> PartScore:
-        low, high = (found.low, found.high) if found is not None else (None, None)
+    def part(path: tuple[str, ...], score: float | None, interval: Interval | None) -> PartScore:
+        low, high = (interval.low, interval.high) if interval is not None else (None, None)
         return PartScore(score=score, low=low, high=high, cases=cases.get(path, 0))
 
     ids, judged = view.spec.criteria_by_id(), judged_run(view)
@@ -277,15 +283,15 @@ def _needed(view: RunData, judged: JudgedRun) -> Iterator[LabelsNeeded]:
     width = view.spec.scale.max - view.spec.scale.min
     for share in PRECISIONS:
         planned = planned_labels(view, share * width, judged)
-        planned = [one for one in planned if one.labelled] or planned  # the others are named as unlabelled
+        planned = [plan for plan in planned if plan.labelled] or planned  # the others are named as unlabelled
         if planned:
-            most = max(planned, key=lambda one: one.plan.labels)
+            most = max(planned, key=lambda plan: plan.plan.labels)
             yield LabelsNeeded(
                 precision=share * width,
                 answers=most.plan.labels,
                 labelled=most.labelled,
                 every=most.plan.labels >= most.plan.judged,
-                assumed=any(one.is_assumed for one in planned),
+                assumed=any(plan.is_assumed for plan in planned),
             )
 
 
@@ -331,15 +337,15 @@ def _steps(view: RunData, people: PeopleTrust | None, score: ScoreTrust) -> Iter
     joint = ("--joint",) if view.spec.joint else ()
     yield from examining_steps(view.spec.suite, view.standings, (*joint, *out_option(view)))
     labelled = people.criteria if people is not None and people.at_random else {}
-    most = max((one.answers for one in labelled.values()), default=0)
+    most = max((criterion.answers for criterion in labelled.values()), default=0)
     if score.needed:
         wide, narrow = score.needed[0], score.needed[-1]
         if wide.labelled < wide.answers or most < FEWEST_ITEMS:
             yield _label(view, "label" if people is None else "more_labels", wide)
         elif narrow.labelled < narrow.answers:
             yield _label(view, "more_labels", narrow)
-    own = score.calibration is not None and score.calibration.source == view.run.id
-    if most >= FEWEST_LABELS and not (own and score.calibration is not None and score.calibration.answers >= most):
+    is_own = score.calibration is not None and score.calibration.source == view.run.id
+    if most >= FEWEST_LABELS and not (is_own and score.calibration is not None and score.calibration.answers >= most):
         yield Step(name="calibrate", command=run_command(view, "calibrate", "fit"))
 
 

@@ -17,29 +17,32 @@ def opening(trust: Trust, locale: Locale) -> tuple[str, ...]:
 
 
 def _judges(trust: Trust, locale: Locale) -> Iterator[str]:
-    standings = [one.standing for one in trust.judges]
-    if unfit := [one for one in standings if one.state == "unfit"]:
-        who = (locale.say("trust_judge_state", judge=one.judge, state=judge_reason(locale, one.reason)) for one in unfit)
+    standings = [judge.standing for judge in trust.judges]
+    if unfit := [standing for standing in standings if standing.state == "unfit"]:
+        who = (
+            locale.say("trust_judge_state", judge=standing.judge, state=judge_reason(locale, standing.reason))
+            for standing in unfit
+        )
         yield locale.say("trust_open_unfit", who=", ".join(who))
     if not standings:
         yield locale.say("trust_open_no_judges")
-    elif all(one.state == "qualified" for one in standings):
+    elif all(standing.state == "qualified" for standing in standings):
         yield locale.count("trust_open_passed", len(standings))
-    elif all(one.state == "never_examined" and not one.examined_at for one in standings):
+    elif all(standing.state == "never_examined" and not standing.examined_at for standing in standings):
         yield locale.count("trust_open_unexamined", len(standings))
     else:
-        passed = [one for one in standings if one.state == "qualified"]
+        passed = [standing for standing in standings if standing.state == "qualified"]
         others = (
-            locale.say("trust_judge_state", judge=one.standing.judge, state=exam_state(one, locale))
-            for one in trust.judges
-            if one.standing.state != "qualified"
+            locale.say("trust_judge_state", judge=judge.standing.judge, state=exam_state(judge, locale))
+            for judge in trust.judges
+            if judge.standing.state != "qualified"
         )
-        told = {"others": locale.say("trust_what_joint").join(others)}
+        facts = {"others": locale.say("trust_what_joint").join(others)}
         if passed:
-            yield locale.count("trust_open_some", len(passed), all=locale.whole(len(standings)), **told)
+            yield locale.count("trust_open_some", len(passed), all=locale.whole(len(standings)), **facts)
         else:
-            yield locale.count("trust_open_none_passed", len(standings), **told)
-    if any(one.provisional for one in standings):
+            yield locale.count("trust_open_none_passed", len(standings), **facts)
+    if any(standing.provisional for standing in standings):
         yield locale.say("trust_open_provisional")
     worth = trust.jury
     if len(trust.judges) < 2:
@@ -49,13 +52,13 @@ def _judges(trust: Trust, locale: Locale) -> Iterator[str]:
     if worth is None or effective is None or effective.value.value is None:
         yield locale.say("trust_open_jury_unknown", **numbers)
         return
-    found = {"value": locale.number(effective.value.value, 1), "range": interval_text(effective.value, locale, digits=1)}
-    yield locale.say("trust_open_jury", **numbers, **found, n=locale.whole(worth.labelled.items))
+    facts = {"value": locale.number(effective.value.value, 1), "range": interval_text(effective.value, locale, digits=1)}
+    yield locale.say("trust_open_jury", **numbers, **facts, n=locale.whole(worth.labelled.items))
 
 
-def exam_state(one: JudgeTrust, locale: Locale) -> str:
+def exam_state(judge: JudgeTrust, locale: Locale) -> str:
     """What exams say of a judge in a few words; with the number of criteria where it passed on some."""
-    standing = one.standing
+    standing = judge.standing
     counts = {"failed": standing.not_qualified, "never": standing.never_examined}
     every = standing.qualified + sum(counts.values())
     word = judge_text(locale, standing)
@@ -63,15 +66,15 @@ def exam_state(one: JudgeTrust, locale: Locale) -> str:
         return word
     passed = locale.say("trust_passed_on", n=locale.whole(standing.qualified), all=locale.whole(every))
     rest = [locale.say(f"trust_{name}_on", n=locale.whole(count)) for name, count in counts.items() if count]
-    told = ", ".join([passed, *rest])
-    return told if standing.state in ("qualified", "not_qualified", "never_examined") else f"{word}, {told}"
+    text = ", ".join([passed, *rest])
+    return text if standing.state in ("qualified", "not_qualified", "never_examined") else f"{word}, {text}"
 
 
-def interval_text(found: Estimate, locale: Locale, *, sign: bool = False, digits: int = 2) -> str:
+def interval_text(estimate: Estimate, locale: Locale, *, sign: bool = False, digits: int = 2) -> str:
     """An interval as words; the word for none where it is not known."""
-    if found.low is None or found.high is None:
+    if estimate.low is None or estimate.high is None:
         return locale.say("trust_no_interval")
-    return range_text(locale, found.low, found.high, sign=sign, digits=digits)
+    return range_text(locale, estimate.low, estimate.high, sign=sign, digits=digits)
 
 
 def around(low: float | None, high: float | None, locale: Locale) -> str:
@@ -101,17 +104,17 @@ def _people(trust: Trust, locale: Locale) -> Iterator[str]:
 
 def _agreement(trust: Trust, people: PeopleTrust, locale: Locale) -> Iterator[str]:
     """How much higher or lower the judges score, on the overall score or else on the criterion with the most labels."""
-    key = max(people.criteria, key=lambda one: (one == FINAL and people.criteria[one].answers > 0, people.criteria[one].answers))
-    one = people.criteria[key]
-    if one.bias.low is None or one.bias.high is None or one.bias.value is None:
+    key = max(people.criteria, key=lambda id: (id == FINAL and people.criteria[id].answers > 0, people.criteria[id].answers))
+    agreement = people.criteria[key]
+    if agreement.bias.low is None or agreement.bias.high is None or agreement.bias.value is None:
         yield locale.say("trust_open_few")
         return
-    told = {"criterion": criterion_name(trust, key, locale), "range": interval_text(one.bias, locale, sign=True)}
-    if one.bias.low <= 0 <= one.bias.high:
-        yield locale.count("trust_open_unbiased", one.answers, **told)
+    facts = {"criterion": criterion_name(trust, key, locale), "range": interval_text(agreement.bias, locale, sign=True)}
+    if agreement.bias.low <= 0 <= agreement.bias.high:
+        yield locale.count("trust_open_unbiased", agreement.answers, **facts)
         return
-    key = "trust_open_higher" if one.bias.value > 0 else "trust_open_lower"
-    yield locale.count(key, one.answers, bias=locale.number(abs(one.bias.value)), **told)
+    key = "trust_open_higher" if agreement.bias.value > 0 else "trust_open_lower"
+    yield locale.count(key, agreement.answers, bias=locale.number(abs(agreement.bias.value)), **facts)
 
 
 def criterion_name(trust: Trust, key: str, locale: Locale) -> str:
@@ -136,24 +139,26 @@ def _score(trust: Trust, locale: Locale) -> Iterator[str]:
             locale.say(
                 "trust_open_part",
                 name=criterion_name(trust, id, locale),
-                after=locale.number(one.score),
-                before=locale.number(one.uncorrected),
-                interval=around(one.low, one.high, locale),
+                after=locale.number(corrected.score),
+                before=locale.number(corrected.uncorrected),
+                interval=around(corrected.low, corrected.high, locale),
             )
-            for id, one in calibration.criteria.items()
+            for id, corrected in calibration.criteria.items()
         ]
         joint = locale.say("trust_what_joint")
         yield locale.count("trust_open_corrected_parts", len(calibration.criteria), parts=joint.join(parts[:PARTS_SHOWN]))
     else:
-        one = calibration.final
-        yield locale.say("trust_open_corrected", score=locale.number(one.score), interval=around(one.low, one.high, locale))
+        corrected = calibration.final
+        yield locale.say(
+            "trust_open_corrected", score=locale.number(corrected.score), interval=around(corrected.low, corrected.high, locale)
+        )
 
 
 def _left_out(trust: Trust, locale: Locale) -> Iterator[str]:
-    found = trust.uncovered
-    nothing = [*_group_names(found.languages, locale, age=False, none=True), *_group_names(found.ages, locale, none=True)]
-    nothing += _labels(trust, (*found.not_judged, *found.never_apply, *found.without_score))
-    little = [*_group_names(found.languages, locale, age=False), *_group_names(found.ages, locale)]
+    uncovered = trust.uncovered
+    nothing = [*_group_names(uncovered.languages, locale, age=False, none=True), *_group_names(uncovered.ages, locale, none=True)]
+    nothing += _labels(trust, (*uncovered.not_judged, *uncovered.never_apply, *uncovered.without_score))
+    little = [*_group_names(uncovered.languages, locale, age=False), *_group_names(uncovered.ages, locale)]
     joint = locale.say("trust_what_joint")
     if nothing:
         yield locale.say("trust_open_nothing_about", what=joint.join(nothing))
@@ -161,27 +166,27 @@ def _left_out(trust: Trust, locale: Locale) -> Iterator[str]:
         yield locale.say("trust_open_little_about", what=joint.join(little))
     if not nothing and not little:
         yield locale.say("trust_open_covered" if trust.about == "run" else "trust_open_covered_period")
-    if found.missing and trust.score.if_missing is not None and found.planned:
-        share, worst = locale.percent(found.missing / found.planned), locale.number(trust.score.if_missing[0])
+    if uncovered.missing and trust.score.if_missing is not None and uncovered.planned:
+        share, worst = locale.percent(uncovered.missing / uncovered.planned), locale.number(trust.score.if_missing[0])
         yield locale.say("trust_open_missing", share=share, worst=worst)
 
 
 def _group_names(groups: Sequence[Group], locale: Locale, *, age: bool = True, none: bool = False) -> Iterator[str]:
     """The groups without a case, or those with too few."""
-    for one in groups:
-        name = group_name(one, locale, age=age)
-        if none and not one.cases:
+    for group in groups:
+        name = group_name(group, locale, age=age)
+        if none and not group.cases:
             yield name
-        elif not none and 0 < one.cases < one.few:
-            yield locale.say("trust_what_count", what=name, count=locale.count("trust_cases", one.cases))
+        elif not none and 0 < group.cases < group.few:
+            yield locale.say("trust_what_count", what=name, count=locale.count("trust_cases", group.cases))
 
 
-def group_name(one: Group, locale: Locale, *, age: bool) -> str:
+def group_name(group: Group, locale: Locale, *, age: bool) -> str:
     """What people call a language or an audience."""
     if not age:
-        return language_name(one.name, locale)
-    name = audience(locale, one.name)
-    return locale.say("trust_what_age", name=name, ages=one.ages.replace("-", "–")) if one.ages else name
+        return language_name(group.name, locale)
+    name = audience(locale, group.name)
+    return locale.say("trust_what_age", name=name, ages=group.ages.replace("-", "–")) if group.ages else name
 
 
 def language_name(code: str, locale: Locale) -> str:
@@ -197,33 +202,35 @@ def _labels(trust: Trust, criteria: Sequence[str]) -> list[str]:
 def gaps(trust: Trust, locale: Locale) -> Iterator[str]:
     """What the score leaves out, a sentence for each."""
     yield from _missing_gaps(trust, locale)
-    found = trust.uncovered
+    uncovered = trust.uncovered
 
     def names(ids: Sequence[str]) -> str:
         return locale.names(_labels(trust, ids))
 
     criteria = (
-        ("trust_gap_not_judged", found.not_judged),
-        ("trust_gap_never_apply", found.never_apply),
-        ("trust_gap_without_score", found.without_score),
+        ("trust_gap_not_judged", uncovered.not_judged),
+        ("trust_gap_never_apply", uncovered.never_apply),
+        ("trust_gap_without_score", uncovered.without_score),
     )
     for key, ids in criteria:
         if ids:
             yield locale.say(key, names=names(ids))
-    if found.few:
-        told = [f"{trust.names.get(id, id)} ({locale.whole(n)})" for id, n in found.few.items()]
-        yield locale.say("trust_gap_few", few=locale.whole(FEW), names=locale.names(told))
+    if uncovered.few:
+        criteria_few = [f"{trust.names.get(id, id)} ({locale.whole(n)})" for id, n in uncovered.few.items()]
+        yield locale.say("trust_gap_few", few=locale.whole(FEW), names=locale.names(criteria_few))
     yield from _group_gaps(trust, locale)
-    exams = found.unexamined
+    exams = uncovered.unexamined
     if exams.without_gold:
         yield locale.say("trust_gap_gold", names=names(exams.without_gold))
     rest = [id for id in exams.criteria if id not in exams.without_gold]
     if rest:
         yield locale.say("trust_gap_unexamined", names=names(rest))
     if exams.languages:
-        yield locale.say("trust_gap_exam_languages", names=", ".join(language_name(one, locale) for one in exams.languages))
+        yield locale.say(
+            "trust_gap_exam_languages", names=", ".join(language_name(language, locale) for language in exams.languages)
+        )
     if trust.people is not None:
-        labelled = {id for id, one in trust.people.criteria.items() if one.answers}
+        labelled = {id for id, criterion in trust.people.criteria.items() if criterion.answers}
         unlabelled = [id for id in trust.score.criteria if id not in labelled]
         if unlabelled:
             yield locale.say("trust_gap_unlabelled", names=names(unlabelled))
@@ -232,40 +239,40 @@ def gaps(trust: Trust, locale: Locale) -> Iterator[str]:
 
 
 def _missing_gaps(trust: Trust, locale: Locale) -> Iterator[str]:
-    found, of = trust.uncovered, locale.whole(trust.uncovered.cases)
-    if found.unanswered:
+    uncovered, of = trust.uncovered, locale.whole(trust.uncovered.cases)
+    if uncovered.unanswered:
         key = "trust_gap_unanswered" if trust.about == "run" else "trust_gap_failed"
-        yield locale.count(key, found.unanswered, of=of)
-    if found.unscored:
-        yield locale.count("trust_gap_unscored", found.unscored, of=of)
-    for key, count in (("waiting", found.waiting), ("sampled", found.sampled_out), ("rejected", found.rejected)):
+        yield locale.count(key, uncovered.unanswered, of=of)
+    if uncovered.unscored:
+        yield locale.count("trust_gap_unscored", uncovered.unscored, of=of)
+    for key, count in (("waiting", uncovered.waiting), ("sampled", uncovered.sampled_out), ("rejected", uncovered.rejected)):
         if count:
             yield locale.count(f"trust_gap_{key}", count)
-    if found.missing and found.planned:
-        numbers = {"missing": locale.whole(found.missing), "planned": locale.whole(found.planned)}
-        told = locale.say("trust_gap_missing", **numbers, share=locale.percent(found.missing / found.planned))
+    if uncovered.missing and uncovered.planned:
+        numbers = {"missing": locale.whole(uncovered.missing), "planned": locale.whole(uncovered.planned)}
+        text = locale.say("trust_gap_missing", **numbers, share=locale.percent(uncovered.missing / uncovered.planned))
         if trust.score.if_missing is not None:
             worst, best = map(locale.number, trust.score.if_missing)
-            told = f"{told} {locale.say('trust_gap_if_missing', worst=worst, best=best)}"
-        elif trust.score.final.score is not None and not found.unscored and not found.unanswered:
-            told = f"{told} {locale.say('trust_gap_enough')}"
-        yield told
+            text = f"{text} {locale.say('trust_gap_if_missing', worst=worst, best=best)}"
+        elif trust.score.final.score is not None and not uncovered.unscored and not uncovered.unanswered:
+            text = f"{text} {locale.say('trust_gap_enough')}"
+        yield text
 
 
 def _group_gaps(trust: Trust, locale: Locale) -> Iterator[str]:
-    found = trust.uncovered
-    for key, groups, age in (("languages", found.languages, False), ("ages", found.ages, True)):
+    uncovered = trust.uncovered
+    for key, groups, age in (("languages", uncovered.languages, False), ("ages", uncovered.ages, True)):
         if names := list(_group_names(groups, locale, age=age, none=True)):
             yield locale.say(f"trust_gap_{key}", names=locale.say("trust_what_joint").join(names))
-    few = [*_group_names(found.languages, locale, age=False), *_group_names(found.ages, locale)]
+    few = [*_group_names(uncovered.languages, locale, age=False), *_group_names(uncovered.ages, locale)]
     few += [
-        locale.say("trust_what_count", what=one.name, count=locale.count("trust_cases", one.cases))
-        for one in found.categories
-        if one.cases < one.few
+        locale.say("trust_what_count", what=group.name, count=locale.count("trust_cases", group.cases))
+        for group in uncovered.categories
+        if group.cases < group.few
     ]
     if few:
         yield locale.say("trust_gap_groups", names=locale.say("trust_what_joint").join(few))
-    if found.conversations == 0:
+    if uncovered.conversations == 0:
         yield locale.say("trust_gap_conversations")
 
 

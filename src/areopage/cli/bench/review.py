@@ -81,9 +81,9 @@ def review(
             now = datetime.now(UTC)
             done = queue_answers(view, opened, kinds, sample, now, raters=raters, seed=seed)
             view = view_run(view.run, opened)
-            typer.echo(f"run {view.run.id}: {counted(done.found['random'], 'answer')} can be labelled")
+            typer.echo(f"run {view.run.id}: {counted(done.of_kind['random'], 'answer')} can be labelled")
             _print_kinds(view, done.drawn)
-            typer.echo(f"new in the queue: {done.new}; in the queue before: {done.known}")
+            typer.echo(f"new in the queue: {done.new}; in the queue before: {done.queued_before}")
         if export is not None:
             _export(view, opened, export)
         elif not status:
