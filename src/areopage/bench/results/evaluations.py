@@ -23,15 +23,9 @@ def store_evaluations(view: RunData, ledger: Ledger) -> None:
     every, stored = run_evaluations(view), ledger.answers
     while made := list(islice(every, _STORED_AT_ONCE)):
         numbers = stored.numbers([evaluation.id for evaluation, _ in made])
-        ledger.evaluations.put([evaluation for evaluation, _ in made if evaluation.id in numbers])
-        stored.append_judged(
-            [
-                Link(numbers[evaluation.id], view.run.id, key)
-                for evaluation, keys in made
-                for key in keys
-                if evaluation.id in numbers
-            ]
-        )
+        made = [(evaluation, keys) for evaluation, keys in made if evaluation.id in numbers]
+        ledger.evaluations.put([evaluation for evaluation, _ in made])
+        stored.append_judged([Link(numbers[evaluation.id], view.run.id, key) for evaluation, keys in made for key in keys])
     ledger.put_outcome(view.run.id, outcome_of_run(view))
 
 
@@ -45,9 +39,7 @@ def outcome_of_run(view: RunData) -> StoredOutcome:
 def run_evaluations(view: RunData) -> Iterator[tuple[Evaluation, list[str]]]:
     """Make the evaluations of a run's answers, each with the keys of its judgments.
 
-    Erased answers are included.
-
-    Cases alike to the letter share the target's answer: the last of them counts.
+    Erased answers are included. Cases alike to the letter share the target's answer: the last of them counts.
     """
     cases = {case.id: case for case in view.cases if case.response is not None or case.id in view.erased}
     judged = [case_id for case_id in view.scores.criteria.case_ids if case_id in cases]

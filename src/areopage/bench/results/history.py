@@ -27,13 +27,9 @@ def with_history(view: RunView, ledger: Ledger) -> RunView:
     """
     parts = panel_parts(view.spec, view.items)
     candidates = list(_candidates(view, ledger))
-    before = (
-        candidate
-        for candidate in candidates
-        if candidate[1].mode == view.spec.mode and candidate[0].created_at < view.run.created_at
-    )
-    earlier = next((_compared(view, parts, *candidate, ledger) for candidate in before), None)
-    others = (_compared(view, parts, *candidate, ledger) for candidate in candidates if candidate[1].mode != view.spec.mode)
+    alike = ((run, spec) for run, spec in candidates if spec.mode == view.spec.mode and run.created_at < view.run.created_at)
+    earlier = next((_compared(view, parts, run, spec, ledger) for run, spec in alike), None)
+    others = (_compared(view, parts, run, spec, ledger) for run, spec in candidates if spec.mode != view.spec.mode)
     other_mode = next((comparison for comparison in others if not comparison.differs), None) if view.spec.target else None
     return structs.replace(view, history=RunHistory(earlier=earlier, other_mode=other_mode))
 

@@ -133,10 +133,8 @@ def run_columns(
     judgment = np.zeros(passes.outcome.shape, dtype=judgments.dtype)
     judgment.ravel()[at] = judgments
     current = judgment.ravel()[at] == judgments  # a later judgment on the same place counts
-    current_verdicts = verdicts.rows(kept[current])
-    return RunColumns(
-        passes=passes, judgment=judgment, kinds=current_verdicts.kinds, addressing=_addressing(current_verdicts)
-    ), current_verdicts
+    used = verdicts.rows(kept[current])
+    return RunColumns(passes=passes, judgment=judgment, kinds=used.kinds, addressing=_addressing(used)), used
 
 
 def _addressing(verdicts: VerdictColumns) -> frozenset[int]:
@@ -188,9 +186,7 @@ def _rows_of_cases(
         if alike is None or alike not in rows_alike:
             judged, waived = ([key for key in some if key not in unjudged] for some in (item.criteria, item.ruled_out))
             replies = [turns.of(item.case.id, by_id[key]) if key in by_turn else (WHOLE,) for key in judged]
-            rows = [
-                (numbers[key], turn) for key, numbers_of_turns in zip(judged, replies, strict=True) for turn in numbers_of_turns
-            ]
+            rows = [(numbers[key], turn) for key, turns_of_key in zip(judged, replies, strict=True) for turn in turns_of_key]
             every = [*rows, *((numbers[key], WHOLE) for key in waived)]
             rows_alike[alike] = np.array(every, dtype=np.int32).reshape(-1, 2), np.arange(len(every)) >= len(rows)
         parts.append(rows_alike[alike][0])

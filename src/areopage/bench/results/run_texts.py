@@ -1,6 +1,6 @@
 """What of a run is read when it is shown: the texts of cases and answers, and single judgments."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
@@ -24,38 +24,28 @@ HELD = 6_000
 class RunAnswers:
     """The answers of a run, and its cases as they are judged."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        run_id: str,
-        spec: RunSpec,
-        cases: Sequence[RunCase],
-        *,
-        linked: bool,
-        chosen: Collection[int] | None = None,
-    ) -> None:
+    def __init__(self, ledger: Ledger, run_id: str, spec: RunSpec, items: Mapping[int, RunCase], *, linked: bool) -> None:
         """Args:
-        cases: every case, in order.
+        items: the cases whose answers are read, in order, by their positions in the run.
         linked: the run's results are stored: its cases name all of its answers.
-        chosen: the positions of the cases whose answers are read; None: all.
         """
-        self._ledger, self._run_id, self._spec, self._items, self.linked = ledger, run_id, spec, cases, linked
-        self._chosen = frozenset(range(len(cases)) if chosen is None else chosen)
+        self._ledger, self._run_id, self._spec, self._items, self.linked = ledger, run_id, spec, items, linked
 
-    def of_cases(self, chosen: Collection[int]) -> "RunAnswers":
-        """The answers to some cases, by their positions in the run."""
-        return RunAnswers(self._ledger, self._run_id, self._spec, self._items, linked=self.linked, chosen=chosen)
-
-    @cached_property
-    def _there(self) -> list[RunCase]:
-        erased = {position for position, state in self._stored.items() if state.erased}
-        left_out = erased | (set(range(len(self._items))) - self._chosen)
-        return [item for position, item in enumerate(self._items) if position not in left_out]
+    def of_cases(self, positions: Iterable[int]) -> "RunAnswers":
+        """The answers to some cases."""
+        items = {position: self._items[position] for position in positions}
+        return RunAnswers(self._ledger, self._run_id, self._spec, items, linked=self.linked)
 
     @cached_property
     def _stored(self) -> dict[int, StoredState]:
         states = self._ledger.answers.states_in(self._run_id)
-        return {position: state for position, state in states.items() if position in self._chosen}
+        return {position: states[position] for position in self._items if position in states}
+
+    @cached_property
+    def _kept(self) -> list[RunCase]:
+        """The cases that are not erased."""
+        erased = {position for position, state in self._stored.items() if state.erased}
+        return [item for position, item in self._items.items() if position not in erased]
 
     @cached_property
     def erased(self) -> dict[str, Answer]:
@@ -63,24 +53,23 @@ class RunAnswers:
         if not any(state.erased for state in self._stored.values()):
             return {}
         erased = self._ledger.answers.erased_in(self._run_id)
-        return {self._items[position].case.id: answer for position, answer in erased.items() if position in self._chosen}
+        return {self._items[position].case.id: answer for position, answer in erased.items() if position in self._items}
 
     @cached_property
     def answers(self) -> dict[str, Answer]:
         """The target's answers by case, and those of an earlier run that are judged again."""
         stored = self._ledger.answers
-        asked = [item for item in self._there if item.case.response is None]
-        positions = {item.case.id: position for position, item in enumerate(self._items)}
-        by_position = stored.given_in(self._run_id, [positions[item.case.id] for item in asked if not item.answer_id])
-        by_case = {self._items[position].case.id: answer for position, answer in sorted(by_position.items())}
-        ids = {item.case.id: item.answer_id for item in self._there if item.answer_id}
-        reused = self._ledger.answers.by_id(list(ids.values())) if ids else {}
+        asked = [at for at, item in self._items.items() if item.case.response is None and not item.answer_id]
+        given = sorted(stored.given_in(self._run_id, asked).items())
+        by_case = {self._items[position].case.id: answer for position, answer in given}
+        ids = {item.case.id: item.answer_id for item in self._kept if item.answer_id}
+        reused = stored.by_id(list(ids.values())) if ids else {}
         return by_case | {case_id: reused[id] for case_id, id in ids.items() if id in reused}
 
     @cached_property
     def judged(self) -> list[JudgedCase]:
         """The cases with a response, and without one that is erased."""
-        return answered_cases(self._spec, self._there, self.answers)
+        return answered_cases(self._spec, self._kept, self.answers)
 
     @cached_property
     def responses(self) -> dict[str, Case]:
@@ -91,55 +80,50 @@ class RunAnswers:
     def cases(self) -> tuple[Case, ...]:
         """Every case, the target's response filled in where there is one."""
         if not self._are_plain:
-            return tuple(self.responses.get(item.case.id, item.case) for _, item in self._shown)
-        responses = self._ledger.answers.responses_in(self._run_id)
-        responses = {position: text for position, text in responses.items() if text and text.strip()}
-        asked = {position for position, item in self._shown if item.case.response is None and position in responses}
-        return tuple(
-            structs.replace(item.case, response=responses[position]) if position in asked else item.case
-            for position, item in self._shown
-        )
+            return tuple(self.responses.get(item.case.id, item.case) for item in self._items.values())
+        texts = self._ledger.answers.responses_in(self._run_id)
 
-    @property
-    def _shown(self) -> Iterator[tuple[int, RunCase]]:
-        return ((position, item) for position, item in enumerate(self._items) if position in self._chosen)
+        def answered(position: int, case: Case) -> Case:
+            text = texts.get(position) if case.response is None else None
+            return structs.replace(case, response=text) if text and text.strip() else case
+
+        return tuple(answered(position, item.case) for position, item in self._items.items())
 
     @cached_property
     def ids(self) -> dict[str, str]:
         """The ids of answers by case: the target's, and those that came with the dataset."""
         if self.linked:
-            return {self._items[position].case.id: state.id for position, state in sorted(self._stored.items())}
-        recorded = [item.case for item in self._there if item.case.response is not None and not item.answer_id]
+            return {self._items[position].case.id: state.id for position, state in self._stored.items()}
+        recorded = [item.case for item in self._kept if item.case.response is not None and not item.answer_id]
         answers = self.answers | self.erased
         return {id: answer.id for id, answer in answers.items()} | {case.id: recorded_id(case) for case in recorded}
 
     @cached_property
     def states(self) -> dict[str, StoredState]:
         """What is known of the answers to the cases that were put to the target, by case; erased ones are left out."""
-        if self.linked and not self._has_given:
-            asked = {position for position, item in enumerate(self._items) if item.case.response is None}
-            some = sorted(position for position, state in self._stored.items() if position in asked and not state.erased)
-            return {self._items[position].case.id: self._stored[position] for position in some}
-        return {
-            id: StoredState(answer.id, answer.state, answer.reason, answer.thoughts, False) for id, answer in self.answers.items()
-        }
+        if not self._are_linked:
+            answers = self.answers.items()
+            return {id: StoredState(answer.id, answer.state, answer.reason, answer.thoughts, False) for id, answer in answers}
+        items = ((self._items[position].case, state) for position, state in self._stored.items())
+        return {case.id: state for case, state in items if case.response is None and not state.erased}
 
     @cached_property
-    def _has_given(self) -> bool:
-        return any(item.answer_id for item in self._items)
+    def _are_linked(self) -> bool:
+        """Whether links name all answers, as none of them is that of an earlier run."""
+        return self.linked and not any(item.answer_id for item in self._items.values())
 
     @property
     def _are_plain(self) -> bool:
-        """Whether links name the answers and each of them is the response to its case as it stands."""
-        return self.linked and not self._has_given and not self.are_conversations
+        """Whether links name all answers and each of them is the response to its case as it stands."""
+        return self._are_linked and not self.are_conversations
 
     @cached_property
     def unanswered(self) -> frozenset[str]:
         """The ids of the cases without a response that can be read; erased ones are left out."""
         if self._are_plain and not any(state.state in ("cut", "filtered") for state in self.states.values()):
-            open_ = (item.case.id for item in self._there if item.case.response is None)
-            return frozenset(id for id in open_ if id not in self.states or self.states[id].state != "answered")
-        return frozenset(item.case.id for item in self._there if self.responses.get(item.case.id, item.case).response is None)
+            asked = (item.case.id for item in self._kept if item.case.response is None)
+            return frozenset(id for id in asked if id not in self.states or self.states[id].state != "answered")
+        return frozenset(item.case.id for item in self._kept if self.responses.get(item.case.id, item.case).response is None)
 
     @cached_property
     def not_whole(self) -> frozenset[str]:
@@ -152,18 +136,15 @@ class RunAnswers:
 
     def longer_than(self, characters: int) -> tuple[str, ...]:
         """The ids of the cases whose answers are longer; their texts are not read where links name them."""
-        if self.linked and not self._has_given:
+        if self._are_linked:
             long = self._ledger.answers.longer_than(self._run_id, characters)
-            asked = (item.case.id for position, item in enumerate(self._items) if position in long and item.case.response is None)
-            return tuple(case_id for case_id in asked if case_id in self.states)
+            return tuple(item.case.id for at, item in self._items.items() if at in long and item.case.id in self.states)
         return tuple(id for id, answer in self.answers.items() if len(answer.case.response or "") > characters)
 
     def with_thoughts(self, place: Thoughts) -> tuple[str, ...]:
         """The ids of the cases whose answers came with thoughts there, which no judge has read; also of erased ones."""
-        if self.linked and not self._has_given:
-            return tuple(
-                self._items[position].case.id for position, state in sorted(self._stored.items()) if state.thoughts == place
-            )
+        if self._are_linked:
+            return tuple(self._items[position].case.id for position, state in self._stored.items() if state.thoughts == place)
         return tuple(id for id, answer in (self.answers | self.erased).items() if answer.thoughts == place)
 
     @cached_property
@@ -175,7 +156,7 @@ class RunAnswers:
     @cached_property
     def are_conversations(self) -> bool:
         """Whether a case is a conversation with a simulated child."""
-        return any(item.case.child is not None for _, item in self._shown)
+        return any(item.case.child is not None for item in self._items.values())
 
 
 class RunJudgments(Mapping[PassKey, Judgment]):
@@ -215,7 +196,7 @@ class RunJudgments(Mapping[PassKey, Judgment]):
         if case_id not in self._held:
             at = self._order.get(case_id)
             portion = [case_id] if at is None else self._expected[at : at + self._at_once]
-            following = [each_id for each_id in portion if each_id not in self._held]
+            following = [id for id in portion if id not in self._held]
             if not self._is_small:
                 self._held = {}
             self._held |= self._read(following)

@@ -92,19 +92,17 @@ def view_run(
     chosen: list[int] | None = None
     if linked is None:
         linked = run.finished_at is not None and run.outcome is not None and not ledger.verdicts.shares_answers(run.id)
-    answers = RunAnswers(ledger, run.id, stored, cases, linked=linked)
+    answers = RunAnswers(ledger, run.id, stored, dict(enumerate(cases)), linked=linked)
     verdicts = ledger.verdicts.read(run.id, _keys(ledger, run, stored, answers, cases))
-    columns, counted_verdicts, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts)
+    columns, used, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts)
     reread, readings = _read_again(ledger, spec, columns, answers) if change.reparse else ({}, ())
     if reread:
-        columns, counted_verdicts, turns, planned = _arranged(
-            run, ledger, stored, spec, answers, cases, verdicts.with_readings(reread)
-        )
+        columns, used, turns, planned = _arranged(run, ledger, stored, spec, answers, cases, verdicts.with_readings(reread))
     if where:
         spec, positions = _chosen_part(spec, cases, where)
         chosen, columns = positions.tolist(), columns.of_cases(positions)
         cases, answers = tuple(cases[position] for position in chosen), answers.of_cases(chosen)
-        counted_verdicts = counted_verdicts.rows(np.flatnonzero(np.isin(counted_verdicts.position, positions)))
+        used = used.rows(np.flatnonzero(np.isin(used.position, positions)))
     scores, counted = _counted(spec, cases, columns, answers.not_whole)
     tree, passes = scores.tree, int(columns.passes.planned.sum()) if spec.adaptive is not None else None
     exams = ledger.qualifications
@@ -121,7 +119,7 @@ def view_run(
         scores=scores,
         coverage=run_coverage(spec, selected_judgments(spec, cases, turns), tree.scored, tree.not_applicable, passes),
         sources=_scores_by_source(spec, cases, counted),
-        health=run_health(spec, columns.passes, counted_verdicts, scores.consistency.outliers_by_judge),
+        health=run_health(spec, columns.passes, used, scores.consistency.outliers_by_judge),
         complete=run.finished_at is not None,
         variant=change.notes(),
         heads=tuple(map(str, ledger.heads())),

@@ -324,9 +324,8 @@ def _needed(trust: Trust, locale: Locale) -> Iterator[Block]:
         if needed.every:
             lines.append(locale.count("trust_needed_every", needed.answers, precision=precision))
         else:
-            lines.append(
-                locale.count("trust_needed", needed.answers, precision=precision, labelled=locale.whole(needed.labelled))
-            )
+            labelled = locale.whole(needed.labelled)
+            lines.append(locale.count("trust_needed", needed.answers, precision=precision, labelled=labelled))
     if lines:
         yield Listing(items=tuple(lines))
     if any(needed.assumed and not needed.every for needed in trust.score.needed):
@@ -358,8 +357,7 @@ def _groups(trust: Trust, locale: Locale) -> Iterator[tuple[Cell | str, ...]]:
 
 
 def _limits(trust: Trust, locale: Locale) -> Iterator[Block]:
-    said = locale.messages["trust_limit"]
-    limits = [
-        locale.say("trust_limit_production") if key == "prompts" and trust.about == "period" else said[key] for key in LIMITS
-    ]
-    yield Listing(items=tuple(limits))
+    limits = {key: locale.messages["trust_limit"][key] for key in LIMITS}
+    if trust.about == "period":
+        limits["prompts"] = locale.say("trust_limit_production")
+    yield Listing(items=tuple(limits.values()))

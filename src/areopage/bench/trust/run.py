@@ -165,17 +165,13 @@ def judges_trust(standings: Sequence[JudgeStanding], worth: JuryWorth | None) ->
     Args:
         worth: of their jury; None where nothing is labelled.
     """
-    errors = {errors_of_judge.judge: errors_of_judge for errors_of_judge in worth.labelled.judges} if worth is not None else {}
+    by_judge = {errors.judge: errors for errors in worth.labelled.judges} if worth is not None else {}
     judges: list[JudgeTrust] = []
     for full, standing in zip(standings, compact_standings(standings), strict=True):
-        errors_of_judge = errors.get(standing.judge)
+        errors = by_judge.get(standing.judge)
         languages = {language for criterion in full.criteria for language in criterion.languages}
         trust = JudgeTrust(standing=standing, examined_in=tuple(sorted(languages)))
-        judges.append(
-            record_from(JudgeTrust, errors_of_judge, standing=trust.standing, examined_in=trust.examined_in)
-            if errors_of_judge
-            else trust
-        )
+        judges.append(record_from(JudgeTrust, errors, standing=standing, examined_in=trust.examined_in) if errors else trust)
     return tuple(judges)
 
 
@@ -208,9 +204,7 @@ def examining_steps(suite: str, standings: Sequence[JudgeStanding], place: tuple
     without = unexamined(standings, ()).without_gold
     fit = [judge for judge in standings if judge.state != "unfit"]
     open_ones = [judge for judge in fit if judge.state not in ("qualified", "not_qualified") or judge.never_examined]
-    lacking = [
-        judge for judge in open_ones if not judge.criteria or any(_wants_exam(criterion, without) for criterion in judge.criteria)
-    ]
+    lacking = [judge for judge in open_ones if not judge.criteria or any(_wants_exam(part, without) for part in judge.criteria)]
     if lacking:
         yield Step(name="examine", command=_exam(suite, lacking, place))
     if without:

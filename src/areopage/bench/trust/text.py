@@ -19,10 +19,8 @@ def opening(trust: Trust, locale: Locale) -> tuple[str, ...]:
 def _judges(trust: Trust, locale: Locale) -> Iterator[str]:
     standings = [judge.standing for judge in trust.judges]
     if unfit := [standing for standing in standings if standing.state == "unfit"]:
-        who = (
-            locale.say("trust_judge_state", judge=standing.judge, state=judge_reason(locale, standing.reason))
-            for standing in unfit
-        )
+        reasons = ((standing.judge, judge_reason(locale, standing.reason)) for standing in unfit)
+        who = (locale.say("trust_judge_state", judge=judge, state=reason) for judge, reason in reasons)
         yield locale.say("trust_open_unfit", who=", ".join(who))
     if not standings:
         yield locale.say("trust_open_no_judges")
