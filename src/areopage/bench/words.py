@@ -38,9 +38,3 @@ def audience(locale: Locale, maturity: str) -> str:
     """The name of an age."""
     key = f"maturity_{maturity}"
     return locale.say(key) if key in locale.messages else maturity or locale.say("maturity_none")
-
-
-def age_name(spec: RunSpec, age: str, locale: Locale) -> str:
-    """The name of an age, with its years where the suite has them."""
-    persona = spec.personas.get(age)
-    return f"{audience(locale, age)} {persona.maturity_band.replace('-', '–')}" if persona else audience(locale, age)

@@ -60,8 +60,7 @@ def _section(view: RunData, page: Page) -> Section:
         facts.append((locale.say("agreement_mean"), line(locale.number(average), Span(f"– {low}" if low else "", "soft"))))
         facts.append((locale.say("apart"), locale.count("times", consistency.outliers_detected)))
     facts.append((locale.say("variance"), locale.say("variance_one") if once else _variance(view, locale)))
-    unfit = any(health.unfit for health in view.health)
-    key = "no_judge" if silent else "one_judge" if alone else "standing_unfit" if unfit else f"standing_{agreement.standing}"
+    key = "no_judge" if silent else "one_judge" if alone else "standing_unfit" if view.unfit else f"standing_{agreement.standing}"
     table = () if alone else (Details(summary=locale.say("agreement_by_criterion"), blocks=(_table(view, locale),)),)
     return Section(
         id="agreement",

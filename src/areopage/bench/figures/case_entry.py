@@ -48,7 +48,7 @@ def case_entry(
     failures = locale.say("pair", name=locale.say("failures"), value=failed_criteria(view, record, locale)) if failed else ""
     final = locale.say("pair", name=locale.say("final_score"), value=locale.number(record.tree.score)) if failed else ""
     facts = (failures, final, case.id, audience(locale, case.maturity) if case.maturity else "", *group_labels(view, case))
-    missing = locale.say("empty_text")
+    missing, address = locale.say("empty_text"), index.address(case.id)
     to_read = [
         score
         for score in ranked
@@ -68,7 +68,7 @@ def case_entry(
                 for place, score in enumerate(to_read)
             ),
             *_other_scores(view, [score for score in ranked if score not in to_read], locale),
-            *(_more_of(index, case, locale) if in_report else ()),
+            *((Paragraph(text=Span(locale.say("whole_case"), "link", address), look="small"),) if in_report and address else ()),
         ),
         anchor="" if in_report else index.anchor(case.id),
         css="" if in_report else " ".join(index.classes(case)),
@@ -93,11 +93,6 @@ def _other_scores(view: RunData, scores: Sequence[CriterionScore], locale: Local
         shown = locale.number(score.score) if score.applies else inapplicable(score, locale)
         parts.append(f"{criteria[score.criterion].title} {shown}" + (f" ({expected})" if expected else ""))
     return (Paragraph(text=locale.say("pair", name=locale.say("other_criteria"), value=", ".join(parts)), look="small"),)
-
-
-def _more_of(index: CaseIndex, case: Case, locale: Locale) -> Sequence[Block]:
-    address = index.address(case.id)
-    return (Paragraph(text=Span(locale.say("whole_case"), "link", address), look="small"),) if address else ()
 
 
 def _badness(view: RunData, score: CriterionScore) -> float:

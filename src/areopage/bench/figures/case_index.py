@@ -12,10 +12,10 @@ from areopage.cases import MATURITIES, Case
 CASES = "cases.html"
 """The page of cases, beside the report."""
 
-Kind = Literal["failing", "disputed", "unscored", "unanswered", "thoughts"]
+WhyListed = Literal["failing", "disputed", "unscored", "unanswered", "thoughts"]
 """Why a case is on the page."""
 
-CASE_KINDS: tuple[Kind, ...] = get_args(Kind)
+CASE_KINDS: tuple[WhyListed, ...] = get_args(WhyListed)
 
 
 class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
@@ -28,7 +28,7 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
 
     view: RunData
     failed: Mapping[str, Collection[str]]
-    kinds: Mapping[Kind, Collection[str]]
+    kinds: Mapping[WhyListed, Collection[str]]
 
     @cached_property
     def ages(self) -> tuple[str, ...]:
@@ -55,15 +55,6 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
     def _numbers(self) -> dict[str, int]:
         return {item.case.id: number for number, item in enumerate(self.view.items, 1)}
 
-    @cached_property
-    def _criteria(self) -> dict[str, int]:
-        return {criterion.id: number for number, criterion in enumerate(self.view.spec.criteria)}
-
-    @cached_property
-    def _categories(self) -> dict[str, int]:
-        names = dict.fromkeys(criterion.category for criterion in self.view.spec.criteria)
-        return {name: number for number, name in enumerate(names)}
-
     def anchor(self, case_id: str) -> str:
         """The anchor of a case."""
         return f"case-{self._numbers[case_id]}"
@@ -74,11 +65,12 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
 
     def criterion_class(self, criterion: str) -> str:
         """The class of the cases that fail a criterion."""
-        return f"c{self._criteria[criterion]}"
+        return f"c{list(self.view.spec.criteria_by_id()).index(criterion)}"
 
     def category_class(self, category: str) -> str:
         """The class of the cases that fail a criterion of a category."""
-        return f"g{self._categories[category]}"
+        categories = dict.fromkeys(criterion.category for criterion in self.view.spec.criteria)
+        return f"g{list(categories).index(category)}"
 
     def age_class(self, age: str) -> str:
         """The class of the cases of an age."""
@@ -92,7 +84,7 @@ class CaseIndex(Struct, frozen=True, kw_only=True, dict=True):
         """The address that shows only the cases with all of these classes."""
         return f"{CASES}#only-{'-'.join(classes)}"
 
-    def only_kind(self, kind: Kind) -> str:
+    def only_kind(self, kind: WhyListed) -> str:
         """The address that shows only the cases that are there for a reason."""
         return self.only(f"w{CASE_KINDS.index(kind)}")
 

@@ -102,7 +102,8 @@ def _facts(view: RunData, page: Page) -> Iterator[Fact]:
     counts = {name: locale.whole(getattr(coverage, name)) for name in ("scored", "not_applicable", "planned")}
     scored = locale.say("coverage_text_applicable" if coverage.not_applicable else "coverage_text", **counts)
     if coverage.lost:
-        judged = locale.say("criteria_judged", judged=locale.whole(coverage.criteria), selected=locale.whole(coverage.selected))
+        selected = locale.whole(coverage.criteria + len(coverage.lost))
+        judged = locale.say("criteria_judged", judged=locale.whole(coverage.criteria), selected=selected)
         scored = f"{scored} – {judged}"
     yield locale.say("coverage"), line(locale.percent(coverage.share), Span(f"– {scored}", "soft"))
 

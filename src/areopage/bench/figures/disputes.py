@@ -12,9 +12,6 @@ from areopage.bench.results.run_data import RunData
 from areopage.bench.words import audience
 from areopage.locales import Locale
 from areopage.report import Cell, Entries, Entry, Paragraph, Section, Span, Table, columns, excerpt, line, rows
-from areopage.scoring import (
-    CriterionScore,
-)
 
 SHOWN = 10
 TITLE = 160
@@ -32,48 +29,40 @@ def _section(view: RunData, page: Page) -> Section | None:
     locale = page.locale
     if AGREEMENT.of(view).overall.ac2.ac2 is None:
         return None
-    if not DISPUTES.of(view):
+    disputes = DISPUTES.of(view)
+    if not disputes:
         return Section(id="disputes", title=locale.say("disputes"), blocks=(Paragraph(text=locale.say("disputes_none")),))
-    index, cases = page.index, len({dispute.case_id for dispute in DISPUTES.of(view)})
-    lead = locale.count("disputes_lead", len(DISPUTES.of(view)), cases=locale.count("cases", cases))
-    shown = DISPUTES.of(view)[:SHOWN]
+    cases = locale.count("cases", len({dispute.case_id for dispute in disputes}))
+    lead = locale.count("disputes_lead", len(disputes), cases=cases)
+    shown = disputes[:SHOWN]
     view.judgments.expect([dispute.case_id for dispute in shown])
-    records = (view.scores.records.of(dispute.case_id) for dispute in shown)
-    scores = {(score.case_id, score.criterion): score for record in records for score in record.criteria}
-    entries = Entries(
-        items=tuple(_entry(index, dispute, scores[dispute.case_id, dispute.criterion], locale) for dispute in shown)
-    )
-    address = Span(CASES, "link", index.only_kind("disputed"))
-    all_of_them = line(locale.say("disputes_all"), address)
+    entries = Entries(items=tuple(_entry(page.index, dispute, locale) for dispute in shown))
+    every = line(locale.say("disputes_all"), Span(CASES, "link", page.index.only_kind("disputed")))
     criteria, failed = view.spec.criteria_by_id(), FAILURES.of(view).by_case
-    counts = Counter(dispute.criterion for dispute in DISPUTES.of(view))
-    failing = Counter(dispute.criterion for dispute in DISPUTES.of(view) if dispute.criterion in failed.get(dispute.case_id, ()))
-    widest = {dispute.criterion: dispute for dispute in sorted(DISPUTES.of(view), key=lambda dispute: dispute.spread)}
-    listed = (
-        (
-            Cell(text=criteria[id].title, title=id),
-            locale.whole(count),
-            locale.whole(failing[id]),
-            locale.say("pair", name=widest[id].case_id, value=_scores(widest[id], locale)),
-        )
-        for id, count in sorted(counts.items(), key=lambda pair: (criteria[pair[0]].gravity, -failing[pair[0]], -pair[1]))
-    )
-    heads = columns(*(locale.say(key) for key in ("disputed", "disputes_failing", "widest")), first=locale.say("criterion"))
+    counts = Counter(dispute.criterion for dispute in disputes)
+    failing = Counter(dispute.criterion for dispute in disputes if dispute.criterion in failed.get(dispute.case_id, ()))
+    widest = {dispute.criterion: dispute for dispute in sorted(disputes, key=lambda dispute: dispute.spread)}
+
+    def row(id: str) -> tuple[Cell | str, ...]:
+        scores = ", ".join(f"{judge} {locale.number(score)}" for judge, score in widest[id].scores.items())
+        apart = locale.say("pair", name=widest[id].case_id, value=scores)
+        return Cell(text=criteria[id].title, title=id), locale.whole(counts[id]), locale.whole(failing[id]), apart
+
+    order = sorted(counts, key=lambda id: (criteria[id].gravity, -failing[id], -counts[id]))
+    heads = columns(*map(locale.say, ("disputed", "disputes_failing", "widest")), first=locale.say("criterion"))
     blocks = (
         Paragraph(text=lead, look="soft", console=True),
-        Table(columns=heads, rows=rows(listed), css="failures"),
-        Paragraph(text=all_of_them, look="note"),
+        Table(columns=heads, rows=rows(map(row, order)), css="failures"),
+        Paragraph(text=every, look="note"),
         entries,
     )
     return Section(id="disputes", title=locale.say("disputes"), blocks=blocks, console=True)
 
 
-def _scores(dispute: Dispute, locale: Locale) -> str:
-    return ", ".join(f"{judge} {locale.number(score)}" for judge, score in dispute.scores.items())
-
-
-def _entry(index: CaseIndex, dispute: Dispute, score: CriterionScore, locale: Locale) -> Entry:
+def _entry(index: CaseIndex, dispute: Dispute, locale: Locale) -> Entry:
     view = index.view
+    scores = view.scores.records.of(dispute.case_id).criteria
+    score = next(score for score in scores if score.criterion == dispute.criterion)
     case = next(case for case in view.cases if case.id == dispute.case_id)
     label = view.spec.criteria_by_id()[dispute.criterion].title
     passing = [judge for judge in dispute.scores if judge not in dispute.failing]

@@ -6,10 +6,10 @@ from typing import Literal
 from areopage.bench.figures.figure import Fact, Figure, Page
 from areopage.bench.results.run_data import RunData
 from areopage.bench.spec import RunSpec
-from areopage.bench.words import age_name, count_of
+from areopage.bench.words import audience, count_of
 from areopage.cases import Case
 from areopage.locales import MISSING, Locale
-from areopage.report import Block, Cell, Column, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line
+from areopage.report import Block, Cell, Column, Listing, Notice, Paragraph, Row, Section, Span, Table, line
 from areopage.scoring import FailureCount, Failures, GroupFailures
 
 Dimension = Literal["maturity", "category", "language", "mode"]
@@ -51,12 +51,8 @@ def _failure_groups(view: RunData) -> dict[str, dict[str, GroupFailures]]:
 
 
 def _facts(view: RunData, page: Page) -> Iterator[Fact]:
-    yield page.locale.say("failures"), failures_line(view, page.locale)
-
-
-def failures_line(view: RunData, locale: Locale) -> Line:
     """How many cases fail a criterion of the categories that count first."""
-    failures = FAILURES.of(view).first
+    failures, locale = FAILURES.of(view).first, page.locale
     counts = count_of(locale, failures.failed, len(view.items))
     text = locale.say("failures_first", categories=", ".join(view.spec.first_names))
     if failures.not_applicable:
@@ -68,7 +64,7 @@ def failures_line(view: RunData, locale: Locale) -> Line:
         text = locale.say("then", one=text, other=locale.say(key, high=locale.percent(max(failures.high, 0.01), 0)))
     more = len(failing_elsewhere(view))
     elsewhere = Span(f"– {locale.count('failures_elsewhere', more)}" if more else "", "strong")
-    return line(Span(counts, "strong"), Span(f"– {text}", "soft"), elsewhere)
+    yield locale.say("failures"), line(Span(counts, "strong"), Span(f"– {text}", "soft"), elsewhere)
 
 
 def failures_title(view: RunData, locale: Locale) -> str:
@@ -149,9 +145,10 @@ def _criteria_grid(view: RunData, page: Page) -> Table:
                     counts = [failures.by_criterion[criterion.id], *(group.by_criterion[criterion.id] for _, group in ages)]
                     yield row(criterion.title, criterion.id, index.criterion_class(criterion.id), counts, counts[0].limit)
 
+    years = {age: f" {persona.maturity_band.replace('-', '–')}" for age, persona in spec.personas.items()}
     heads = [
         locale.say("all_ages" if ages else "failed_of"),
-        *(age_name(view.spec, age, locale) for age, _ in ages),
+        *(audience(locale, age) + years.get(age, "") for age, _ in ages),
         locale.say("limit"),
     ]
     columns = (Column(heading=locale.say("part_short"), kind="text"), *(Column(heading=head) for head in heads))

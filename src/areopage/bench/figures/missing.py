@@ -1,6 +1,6 @@
 """What has no verdict in a run, case by case, and why."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -38,10 +38,6 @@ class MissingVerdict(Struct, frozen=True, kw_only=True):
 
 def _missing(view: RunData) -> tuple[MissingVerdict, ...]:
     """What has no score, case by case."""
-    return tuple(_missing_verdicts(view))
-
-
-def _missing_verdicts(view: RunData) -> Iterator[MissingVerdict]:
     columns, scores, answers, passes = view.columns, view.scores.criteria, view.stored.states, view.columns.passes
     without, first = (view.stored.unanswered | view.stored.not_whole) - view.erased.keys(), view.spec.first_criteria
     unanswered = {item.case.id: view.answer_state(item.case.id) for item in view.items if item.case.id in without}
@@ -56,16 +52,18 @@ def _missing_verdicts(view: RunData) -> Iterator[MissingVerdict]:
             lacking = [at for at in rows if not scores.cells.by_rule[at] and np.isnan(scores.cells.score[at])]
             place = ("", unanswered[case_id], answers[case_id].reason if case_id in answers else "")
             reasons[position] = {place: dict.fromkeys(scores.criteria[scores.criterion[at]] for at in lacking)}
-    for position in sorted(reasons):
-        for (judge_name, state, reason), criteria in reasons[position].items():
-            yield MissingVerdict(
-                case_id=passes.cases[position],
-                judge=judge_name,
-                state=state,
-                reason=reason,
-                criteria=tuple(criteria),
-                counts_first=any(criterion in first for criterion in criteria),
-            )
+    return tuple(
+        MissingVerdict(
+            case_id=passes.cases[position],
+            judge=judge_name,
+            state=state,
+            reason=reason,
+            criteria=tuple(criteria),
+            counts_first=any(criterion in first for criterion in criteria),
+        )
+        for position in sorted(reasons)
+        for (judge_name, state, reason), criteria in reasons[position].items()
+    )
 
 
 def _unscored(view: RunData) -> tuple[str, ...]:

@@ -188,9 +188,8 @@ def _notices(view: RunData, page: Page) -> Iterator[Notice]:
         line(text, Span(signed_run.signoff.digest[:SHOWN_DIGEST], "code")) for signed_run, text in _signed_lines(people, locale)
     )
     title = locale.say("signed_earlier_title" if stale else "signed_title")
-    yield Notice(
-        title=title, blocks=(Listing(items=lines),), alarm=any(_is_alarming(signed_run) for signed_run in people.sign_offs)
-    )
+    alarm = any("signature" in signed_run.changed or signed_run.signoff.verdict == "reject" for signed_run in people.sign_offs)
+    yield Notice(title=title, blocks=(Listing(items=lines),), alarm=alarm)
 
 
 def signoff_texts(people: PeopleResult | None, locale: Locale) -> Iterator[tuple[str, bool]]:
@@ -212,10 +211,6 @@ def _signed_lines(people: PeopleResult, locale: Locale) -> Iterator[tuple[Signed
             parts.append(locale.say("signed_earlier", changes=changes))
         parts.append(locale.count("signed_over", signed.signed.counted))
         yield signed_run, " ".join(parts)
-
-
-def _is_alarming(signed_run: SignedRun) -> bool:
-    return "signature" in signed_run.changed or signed_run.signoff.verdict == "reject"
 
 
 def _section(view: RunData, page: Page) -> Section | None:

@@ -8,7 +8,7 @@ from typing import Literal, cast
 from msgspec import Struct
 
 from areopage.bench.commands import command_span, out_option
-from areopage.bench.figures.case_index import CASES, Kind, young_to_old
+from areopage.bench.figures.case_index import CASES, WhyListed, young_to_old
 from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.figures.over_refusal import OVER_REFUSAL
@@ -28,7 +28,7 @@ Doubt = Literal["", "incomplete", "none_applies", "no_score", "coverage", "unsco
 """Why a run settles nothing: calls are open, no criterion applies, nothing is scored, its coverage is too low, criteria whose
 failures count first have no score, or its release verdict is INCONCLUSIVE; "" where it settles something."""
 
-LISTED = MappingProxyType[str, Kind]({"thoughts": "thoughts", "max_unanswered": "unanswered"})
+LISTED = MappingProxyType[str, WhyListed]({"thoughts": "thoughts", "max_unanswered": "unanswered"})
 """Why the cases of a floor are on the page of cases, by its kind."""
 
 
@@ -139,8 +139,7 @@ def release_text(view: RunData, release: Release, locale: Locale) -> str:
 def _release_line(view: RunData, release: Release, locale: Locale, cases: Sequence[str | Span]) -> Iterator[str | Span]:
     """What the verdict means, as parts of a line, with the cases that fail and break no floor."""
     yield _part(view, locale)
-    unfit = any(health.unfit for health in view.health)
-    yield locale.say("release_text_unfit" if unfit else f"release_text_{release.verdict.removesuffix(Release.UNREAD)}")
+    yield locale.say("release_text_unfit" if view.unfit else f"release_text_{release.verdict.removesuffix(Release.UNREAD)}")
     if release.verdict.endswith(Release.UNREAD):
         yield f" {locale.say('release_text_unread')}"
     if cases:

@@ -19,16 +19,6 @@ def score_or_unscored(locale: Locale, score: float | None) -> str:
     return locale.say("unscored") if score is None else locale.number(score)
 
 
-def detectable_text(detectable: Detectable, locale: Locale) -> str:
-    """The smallest difference and share of failures that a run can tell; "" where it can tell neither."""
-    parts: list[str] = []
-    if detectable.difference is not None:
-        parts.append(locale.say("detectable_difference", difference=locale.number(detectable.difference)))
-    if detectable.failures is not None:
-        parts.append(locale.say("detectable_failures", share=locale.percent(detectable.failures, 0)))
-    return locale.say("detectable_and", first=parts[0], second=parts[1]) if len(parts) > 1 else "".join(parts)
-
-
 def _final_interval(view: RunData) -> Interval | None:
     """The 95 % interval of the final score, for other cases like these and the same judges; null under five scored cases."""
     return view.scores.interval
@@ -74,7 +64,13 @@ def _interval_facts(view: RunData, page: Page) -> Iterator[Fact]:
 
 def _detectable_facts(view: RunData, page: Page) -> Iterator[Fact]:
     detectable, locale = DETECTABLE.of(view), page.locale
-    if text := detectable_text(detectable, locale):
+    parts: list[str] = []
+    if detectable.difference is not None:
+        parts.append(locale.say("detectable_difference", difference=locale.number(detectable.difference)))
+    if detectable.failures is not None:
+        parts.append(locale.say("detectable_failures", share=locale.percent(detectable.failures, 0)))
+    if parts:
+        text = locale.say("detectable_and", first=parts[0], second=parts[1]) if len(parts) > 1 else parts[0]
         cases = max(detectable.cases, detectable.failure_cases)
         yield locale.say("detectable"), line(text, Span(f"– {locale.count('detectable_cases', cases)}", "soft"))
 

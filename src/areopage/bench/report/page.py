@@ -16,7 +16,7 @@ from areopage.report import Badge, Facts, Headline, Line, Report, Section, Span,
 from areopage.version import __version__
 
 ON_PAPER = ("failures", "scores", "changes", "modes", "disputes", "sign")
-"""The sections of the summary that is printed, on two pages."""
+"""The sections of the summary that is printed, on two pages; all others are left out on paper."""
 
 
 def bench_report(view: RunView, language: str = "", *, place: tuple[str, ...] | None = None) -> Report:
@@ -59,15 +59,12 @@ def bench_report(view: RunView, language: str = "", *, place: tuple[str, ...] | 
             ruler=ruler(locale, scale, tree.score, None if interval is None else (interval.low, interval.high)),
             facts=tuple(fact for figure in figures if figure.facts for fact in figure.facts(view, page)),
         ),
-        sections=tuple(_placed(section) for section in sections if section is not None),
+        sections=tuple(
+            section if section.id in ON_PAPER else structs.replace(section, place="screen") for section in sections if section
+        ),
         footer=(f"areopage {__version__}", run.id),
         figures={"release": view.release, "people": view.reviewed, "run": run_result(view)},
     )
-
-
-def _placed(section: Section) -> Section:
-    """A section that is left out on paper, unless it belongs to the summary that is printed."""
-    return section if section.id in ON_PAPER else structs.replace(section, place="screen")
 
 
 MOST_CHARACTERS = 65_000

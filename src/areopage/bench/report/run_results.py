@@ -129,9 +129,12 @@ def _target_detail(target: Target | None) -> TargetDetail | None:
 
 def record_results(view: RunView) -> Iterator[RecordResult]:
     """Build the results of each case, in the dataset's order."""
+    unjudged = Node(name="final", score=None, weight=1.0, scored=0, planned=0)
     view.judgments.expect(view.columns.passes.cases)
     for case in view.cases:
-        record = view.scores.records.find(case.id) or _unjudged(case)
+        record = view.scores.records.find(case.id) or RecordScores(
+            case_id=case.id, tree=unjudged, criteria=(), consistency=Consistency.of(())
+        )
         answer = view.answers.get(case.id)
         yield RecordResult(
             final_aggregate_score=record.tree.score,
@@ -155,11 +158,6 @@ def record_results(view: RunView) -> Iterator[RecordResult]:
                 ),
             ),
         )
-
-
-def _unjudged(case: Case) -> RecordScores:
-    empty = Node(name="final", score=None, weight=1.0, scored=0, planned=0)
-    return RecordScores(case_id=case.id, tree=empty, criteria=(), consistency=Consistency.of(()))
 
 
 def _category_scores(tree: Node) -> dict[str, float | None]:

@@ -41,11 +41,6 @@ class RunCoverage(Coverage, frozen=True, kw_only=True):
         """Whether all that was judged is that no criterion applies to any case."""
         return not self.scored and 0 < self.not_applicable == self.planned
 
-    @property
-    def selected(self) -> int:
-        """The number of selected criteria."""
-        return self.criteria + len(self.lost)
-
 
 def run_coverage(
     spec: RunSpec, selected: Counter[str], scored: int, not_applicable: int, planned: int | None = None

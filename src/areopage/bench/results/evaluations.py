@@ -1,6 +1,6 @@
 """The scores of a run's answers, as the ledger keeps them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 
 import msgspec
@@ -9,10 +9,8 @@ from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.release import SCORES_RELEASE
 from areopage.bench.results.people import results_digest
 from areopage.bench.results.run_data import RunData
-from areopage.cases import Case
 from areopage.jury import evaluation_of, judges_unexamined
-from areopage.ledger import Evaluation, Judgment, Ledger, Link, Standing, StoredOutcome
-from areopage.scoring import RecordScores
+from areopage.ledger import Evaluation, Ledger, Link, StoredOutcome
 
 _STORED_AT_ONCE = 500
 """Evaluations that are stored in one transaction: each holds the texts of its case, and the keys of its judgments."""
@@ -50,24 +48,19 @@ def run_evaluations(view: RunData) -> Iterator[tuple[Evaluation, list[str]]]:
         if last[view.answer_ids[case_id]] == case_id:
             by_place = view.judgments.of(case_id)
             judgments = {by_place[place].key: by_place[place] for place in sorted(by_place)}  # sums of floats depend on the order
-            record = view.scores.records.of(case_id)
-            yield _evaluation_of(view, record, cases[case_id], list(judgments.values()), unexamined), list(judgments)
-
-
-def _evaluation_of(
-    view: RunData, record: RecordScores, case: Case, judgments: Sequence[Judgment], unexamined: Sequence[Standing]
-) -> Evaluation:
-    erased = view.erased.get(case.id)
-    answer = erased or view.answers.get(case.id)
-    at = max((judgment.created_at for judgment in judgments), default=view.run.created_at)
-    made = evaluation_of(view.spec, view.run.id, case, record.criteria, judgments, at, unexamined)
-    return msgspec.structs.replace(
-        made,
-        id=view.answer_ids[case.id],
-        origin="bench",
-        reason="" if erased else made.reason,
-        erased=erased is not None,
-        # a recorded answer, which no model gave, belongs to many runs
-        timestamp=answer.answered_at if answer is not None and answer.model else view.run.created_at,
-        source=case.source if answer is None else answer.source,
-    )
+            case, erased = cases[case_id], view.erased.get(case_id)
+            answer = erased or view.answers.get(case_id)
+            scores, every = view.scores.records.of(case_id).criteria, list(judgments.values())
+            at = max((judgment.created_at for judgment in every), default=view.run.created_at)
+            evaluation = evaluation_of(view.spec, view.run.id, case, scores, every, at, unexamined)
+            evaluation = msgspec.structs.replace(
+                evaluation,
+                id=view.answer_ids[case_id],
+                origin="bench",
+                reason="" if erased else evaluation.reason,
+                erased=erased is not None,
+                # a recorded answer, which no model gave, belongs to many runs
+                timestamp=answer.answered_at if answer is not None and answer.model else view.run.created_at,
+                source=case.source if answer is None else answer.source,
+            )
+            yield evaluation, list(judgments)

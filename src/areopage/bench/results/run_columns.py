@@ -105,7 +105,9 @@ def run_columns(
     counts = np.array(most, dtype=np.int32).reshape(len(by_id), len(spec.judges))[criterion_of]
     counts[by_rule] = 0
     if planned.first is not None:
-        _plan_items(counts, spec, cases, list(zip(case.tolist(), criterion_of.tolist(), turn.tolist(), strict=True)), planned)
+        for row, judge in zip(*np.nonzero(counts), strict=True):
+            case_id, id = cases[case[row]].case.id, spec.criteria[criterion_of[row]].id
+            counts[row, judge] = planned.of(case_id, id, spec.judges[judge], int(turn[row]))
     outcome = np.zeros((*counts.shape, int(counts.max(initial=0))), dtype=np.int8)
     passes = PassColumns(
         cases=tuple(item.case.id for item in cases),
@@ -134,12 +136,9 @@ def run_columns(
     judgment.ravel()[at] = judgments
     current = judgment.ravel()[at] == judgments  # a later judgment on the same place counts
     used = verdicts.rows(kept[current])
-    return RunColumns(passes=passes, judgment=judgment, kinds=used.kinds, addressing=_addressing(used)), used
-
-
-def _addressing(verdicts: VerdictColumns) -> frozenset[int]:
-    marked = np.array([bool(signs_in(kind.steps)) for kind in verdicts.kinds], dtype=bool)
-    return frozenset(verdicts.position[marked[verdicts.kind]].tolist()) if marked.any() else frozenset()
+    marked = np.array([bool(signs_in(kind.steps)) for kind in used.kinds], dtype=bool)
+    addressing = frozenset(used.position[marked[used.kind]].tolist()) if marked.any() else frozenset[int]()
+    return RunColumns(passes=passes, judgment=judgment, kinds=used.kinds, addressing=addressing), used
 
 
 def _cells_of(passes: PassColumns, verdicts: VerdictColumns, kinds: NDArray[np.int32]) -> NDArray[np.intp]:
@@ -194,15 +193,6 @@ def _rows_of_cases(
     case = np.repeat(np.arange(len(cases), dtype=np.int32), np.array([len(rows) for rows in parts], dtype=np.int64))
     table = np.concatenate([np.zeros((0, 2), dtype=np.int32), *parts])
     return case, table[:, 0].copy(), table[:, 1].copy(), np.concatenate([np.zeros(0, dtype=bool), *rules])
-
-
-def _plan_items(
-    counts: NDArray[np.int32], spec: RunSpec, cases: Sequence[RunCase], places: Sequence[tuple[int, int, int]], planned: RunPasses
-) -> None:
-    ids = [criterion.id for criterion in spec.criteria]
-    for row, judge in zip(*np.nonzero(counts), strict=True):
-        case, criterion, turn = places[row]
-        counts[row, judge] = planned.of(cases[case].case.id, ids[criterion], spec.judges[judge], turn)
 
 
 class JudgeHealth(Struct, frozen=True, kw_only=True):

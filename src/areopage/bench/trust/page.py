@@ -169,25 +169,20 @@ def _people(trust: Trust, locale: Locale) -> Iterator[Block]:
         keys = ["trust_n", "trust_distance", "trust_jury_bias", "trust_together"]
         keys += ["trust_failures_missed"] if failures else []
         heads = columns(*map(locale.say, keys), first=locale.say("criterion"))
-        cells = [[_name(trust, key, locale), *_agreement(people.criteria[key], locale, failures=failures)] for key in listed]
+        cells = [_people_row(trust, key, people.criteria[key], locale, failures=failures) for key in listed]
         caption = locale.say("trust_people_caption")
         yield Table(columns=heads, rows=rows(cells), css="agreement", caption=caption)
         yield Paragraph(text=locale.say("trust_people_note"), look="note")
 
 
-def _name(trust: Trust, key: str, locale: Locale) -> Cell:
+def _people_row(trust: Trust, key: str, agreement: HumanCriterion, locale: Locale, *, failures: bool) -> tuple[Cell | str, ...]:
+    name, seen, missed = Cell(text=trust.names.get(key, key), title=key), agreement.failures, MISSING
     if key == FINAL:
-        return Cell(text=Span(locale.say("trust_final" if trust.about == "run" else "trust_mean"), "strong"))
-    return Cell(text=trust.names.get(key, key), title=key)
-
-
-def _agreement(agreement: HumanCriterion, locale: Locale, *, failures: bool) -> tuple[Cell | str, ...]:
-    seen = agreement.failures
-    missed = MISSING
+        name = Cell(text=Span(locale.say("trust_final" if trust.about == "run" else "trust_mean"), "strong"))
     if seen is not None and seen.people:
-        numbers = {"missed": locale.whole(len(seen.missed)), "n": locale.whole(seen.people)}
-        missed = locale.say("trust_missed_of", **numbers)
+        missed = locale.say("trust_missed_of", missed=locale.whole(len(seen.missed)), n=locale.whole(seen.people))
     return (
+        name,
         locale.whole(agreement.answers),
         locale.number(agreement.error),
         figure_text(locale, agreement.bias, sign=True),
