@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sqlalchemy import text
 
 from areopage.bench.figures.people import signoff_texts
-from areopage.bench.results.people import Kind, answers_by_kind, draw, queue_answers, sign_run, signed_runs
+from areopage.bench.results.people import ReviewKind, answers_by_kind, draw, queue_answers, sign_run, signed_runs
 from areopage.bench.results.run_view import RunView, view_run
 from areopage.errors import UserError
 from areopage.jury.judges import PlannedCall
@@ -27,7 +27,7 @@ NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 IDS = [f"answer-{number:03d}" for number in range(200)]
 
 
-def found_of(failing: list[str], disputed: list[str]) -> dict[Kind, list[str]]:
+def found_of(failing: list[str], disputed: list[str]) -> dict[ReviewKind, list[str]]:
     return {"random": IDS, "failing": failing, "disputed": disputed, "unscored": [], "addressed": []}
 
 

@@ -136,10 +136,10 @@ from .results.history import with_history as with_history
 from .results.pass_views import fold_space as fold_space  # Replace each run of white space by one space.
 from .results.pass_views import passes_of as passes_of  # Return the planned passes over a case's criterion, judge by judge.
 from .results.pass_views import quoted_verbatim as quoted_verbatim  # Whether a response contains an extract literally
-from .results.people import KINDS as KINDS
 from .results.people import LONGEST_NAME as LONGEST_NAME
 from .results.people import LONGEST_NOTE as LONGEST_NOTE
-from .results.people import Kind as Kind
+from .results.people import REVIEW_KINDS as REVIEW_KINDS
+from .results.people import ReviewKind as ReviewKind
 from .results.people import answers_by_kind as answers_by_kind  # The ids of the answers of a run that people can label, by kind
 from .results.people import queue_answers as queue_answers  # Draw answers of a run and queue them for review
 from .results.people import reservation_line as reservation_line  # Something that speaks against the approval of a run.

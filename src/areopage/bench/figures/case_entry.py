@@ -17,10 +17,11 @@ OPEN, BAD = 3, 0.5  # criteria that are shown open: the worst ones, if they are 
 CASE_TITLE = 160
 
 
-def group_labels(view: RunData, case: Case) -> tuple[str, str]:
-    """What people call a case's own category and sub-category; "" where it has none."""
-    labels, place = view.spec.labels, f"{case.category}.{case.subcategory}"
-    return labels.get(case.category), labels.get(place) if case.subcategory else ""
+def entry_facts(view: RunData, case: Case, locale: Locale, *leading: str) -> tuple[str, ...]:
+    """What stands under the title of a case: its id, age, category and sub-category, as far as it has them."""
+    labels, age = view.spec.labels, audience(locale, case.maturity) if case.maturity else ""
+    subcategory = labels.get(f"{case.category}.{case.subcategory}") if case.subcategory else ""
+    return tuple(fact for fact in (*leading, case.id, age, labels.get(case.category), subcategory) if fact)
 
 
 def named_scores(view: RunData, record: RecordScores, ids: Collection[str], locale: Locale) -> str:
@@ -47,7 +48,6 @@ def case_entry(
     worst = next((score.score for score in record.criteria if failed and score.criterion == failed[0]), record.tree.score)
     failures = locale.say("pair", name=locale.say("failures"), value=failed_criteria(view, record, locale)) if failed else ""
     final = locale.say("pair", name=locale.say("final_score"), value=locale.number(record.tree.score)) if failed else ""
-    facts = (failures, final, case.id, audience(locale, case.maturity) if case.maturity else "", *group_labels(view, case))
     missing, address = locale.say("empty_text"), index.address(case.id)
     to_read = [
         score
@@ -57,7 +57,7 @@ def case_entry(
     return Entry(
         score=locale.number(worst),
         title=case.prompt_text[:CASE_TITLE],
-        facts=tuple(fact for fact in facts if fact),
+        facts=entry_facts(view, case, locale, failures, final),
         blocks=(
             excerpt(locale, locale.say("prompt"), case.prompt_text, missing, "cut", limit),
             *thoughts_excerpt(view, case, locale, limit),

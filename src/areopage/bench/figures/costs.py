@@ -9,6 +9,7 @@ from areopage.bench.conversations.children import CHILD_SOURCE
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.results.run_data import RunData
 from areopage.locales import MISSING, Locale
+from areopage.records import record_from
 from areopage.report import Block, Cell, Paragraph, Section, Span, Table, columns, rows
 
 
@@ -39,11 +40,11 @@ def _costs(view: RunData) -> tuple[ModelCost, ...]:
         asked = view.spec.child if is_child else view.spec.target
         price = asked.price if asked is not None else None
         costs.append(
-            ModelCost(
+            record_from(
+                ModelCost,
+                calls,
                 role="child" if is_child else "target",
                 name=calls.source.removeprefix(CHILD_SOURCE),
-                prompt_tokens=calls.prompt_tokens,
-                completion_tokens=calls.completion_tokens,
                 cost=price.of(calls.prompt_tokens, calls.completion_tokens) if price is not None else None,
                 currency=price.currency if price is not None else "",
                 listed=price.listed if price is not None else "",
@@ -53,17 +54,8 @@ def _costs(view: RunData) -> tuple[ModelCost, ...]:
     for health in view.health:
         if health.judge in prices:
             price = prices[health.judge]
-            costs.append(
-                ModelCost(
-                    role="judge",
-                    name=health.judge,
-                    prompt_tokens=health.prompt_tokens,
-                    completion_tokens=health.completion_tokens,
-                    cost=health.cost,
-                    currency=health.currency,
-                    listed=price.listed if price is not None else "",
-                )
-            )
+            listed = price.listed if price is not None else ""
+            costs.append(record_from(ModelCost, health, role="judge", name=health.judge, listed=listed))
     return tuple(costs)
 
 

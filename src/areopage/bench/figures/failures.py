@@ -62,7 +62,8 @@ def _facts(view: RunData, page: Page) -> Iterator[Fact]:
     if failures.high is not None:
         key = "failures_bound_small" if failures.high < 0.01 else "failures_bound"
         text = locale.say("then", one=text, other=locale.say(key, high=locale.percent(max(failures.high, 0.01), 0)))
-    more = len(failing_elsewhere(view))
+    criteria, first = view.spec.criteria_by_id(), FAILURES.of(view).categories
+    more = sum(not any(criteria[id].category in first for id in failed) for failed in FAILURES.of(view).by_case.values())
     elsewhere = Span(f"– {locale.count('failures_elsewhere', more)}" if more else "", "strong")
     yield locale.say("failures"), line(Span(counts, "strong"), Span(f"– {text}", "soft"), elsewhere)
 
@@ -71,13 +72,6 @@ def failures_title(view: RunData, locale: Locale) -> str:
     """How many cases fail a criterion of the categories that count first, which are named."""
     failures, categories = FAILURES.of(view).first, ", ".join(view.spec.first_names)
     return locale.count("failures_title", failures.failed, all=locale.whole(len(view.items)), categories=categories)
-
-
-def failing_elsewhere(view: RunData) -> list[str]:
-    """The ids of the cases that fail a criterion, and none of the categories that count first."""
-    criteria, first = view.spec.criteria_by_id(), FAILURES.of(view).categories
-    by_case = FAILURES.of(view).by_case.items()
-    return [case_id for case_id, failed in by_case if not any(criteria[id].category in first for id in failed)]
 
 
 def _notices(view: RunData, page: Page) -> Iterator[Notice]:

@@ -10,7 +10,7 @@ from areopage.bench.results.run_data import RunData
 from areopage.locales import Locale
 from areopage.report import Line, Notice, Section
 
-Value = TypeVar("Value")
+FigureValue = TypeVar("FigureValue")
 Fact = tuple[str, Line]
 
 
@@ -27,7 +27,7 @@ class Page(Struct, frozen=True, kw_only=True):
     place: tuple[str, ...] | None = None
 
 
-class Figure(Struct, Generic[Value], frozen=True, kw_only=True, eq=False):
+class Figure(Struct, Generic[FigureValue], frozen=True, kw_only=True, eq=False):
     """One figure of a run; as an attribute of a class of runs it is the figure's value.
 
     Args:
@@ -40,25 +40,25 @@ class Figure(Struct, Generic[Value], frozen=True, kw_only=True, eq=False):
     """
 
     id: str
-    compute: Callable[[RunData], Value]
+    compute: Callable[[RunData], FigureValue]
     stored: Literal["metadata", "results", ""] = ""
     notices: Callable[[RunData, Page], Iterable[Notice]] | None = None
     facts: Callable[[RunData, Page], Iterable[Fact]] | None = None
     section: Callable[[RunData, Page], Section | None] | None = None
 
-    def of(self, run: RunData) -> Value:
+    def of(self, run: RunData) -> FigureValue:
         """The figure of a run, computed when it is first asked for."""
         cache, key = run.__dict__, f"figure {self.id}"
         if key not in cache:
             cache[key] = self.compute(run)
-        value: Value = cache[key]
+        value: FigureValue = cache[key]
         return value
 
     @overload
     def __get__(self, run: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, run: RunData, owner: type) -> Value: ...
-    def __get__(self, run: RunData | None, owner: type) -> Self | Value:
+    def __get__(self, run: RunData, owner: type) -> FigureValue: ...
+    def __get__(self, run: RunData | None, owner: type) -> Self | FigureValue:
         return self if run is None else self.of(run)
 
     @property

@@ -155,7 +155,7 @@ def floor_lines(view: RunData, release: Release, locale: Locale) -> Iterator[str
     """A line for each floor that is not met or open, with the criteria and the cases for which it is."""
     for floor in release.floors:
         if floor.state != "met":
-            yield " – ".join([_told(view, release, floor, locale), *_criteria(view, floor, locale), *_cases(floor, locale)])
+            yield " – ".join([_told(view, release, floor, locale), *_where(view, floor, locale)])
 
 
 def _section(view: RunData, page: Page) -> Section | None:
@@ -168,7 +168,7 @@ def _section(view: RunData, page: Page) -> Section | None:
         cells = (
             _told(view, release, floor, locale),
             Cell(text="", under=(state,)),
-            " – ".join([*_criteria(view, floor, locale), *_cases(floor, locale)]),
+            " – ".join(_where(view, floor, locale)),
         )
         return Row(cells=cells, css="alarm" if floor.state == "not_met" else "")
 
@@ -253,18 +253,14 @@ def _name(view: RunData, name: str, locale: Locale) -> str:
     return locale.say("floor_final") if name == ReleaseFloors.FINAL else view.spec.labels.get(name)
 
 
-def _criteria(view: RunData, floor: Floor, locale: Locale) -> Iterator[str]:
+def _where(view: RunData, floor: Floor, locale: Locale) -> Iterator[str]:
+    """The judges, the criteria with their failures, and the cases of a floor."""
     if floor.judges:
         yield locale.names(floor.judges)
-    if not floor.criteria:
-        return
-    counts, titles = dict(zip(floor.criteria, floor.failed, strict=False)), view.spec.titles(floor.criteria)
-    yield locale.names(
-        [f"{name} ({counts[id]})" if id in counts else name for id, name in zip(floor.criteria, titles, strict=True)]
-    )
-
-
-def _cases(floor: Floor, locale: Locale) -> Iterator[str]:
+    if floor.criteria:
+        counts, titles = dict(zip(floor.criteria, floor.failed, strict=False)), view.spec.titles(floor.criteria)
+        names = zip(floor.criteria, titles, strict=True)
+        yield locale.names([f"{name} ({counts[id]})" if id in counts else name for id, name in names])
     if floor.cases:
         yield locale.say("pair", name=locale.count("cases", len(floor.cases)), value=locale.names(floor.cases))
 

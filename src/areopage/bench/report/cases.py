@@ -6,7 +6,7 @@ It is written case by case, and can be filtered without a script.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from areopage.bench.figures.case_entry import CASE_TITLE, case_entry, group_labels, thoughts_excerpt
+from areopage.bench.figures.case_entry import CASE_TITLE, case_entry, entry_facts, thoughts_excerpt
 from areopage.bench.figures.case_index import CASE_KINDS, CaseIndex
 from areopage.bench.figures.worst import RANKED
 from areopage.bench.results.run_view import RunView
@@ -72,15 +72,13 @@ def _blocks(index: CaseIndex, counts: dict[str, str], locale: Locale) -> Iterato
 
 
 def _unanswered(index: CaseIndex, case: Case, locale: Locale) -> Entry:
-    answer, state = index.view.answers.get(case.id), locale.say(f"said_{index.view.answer_state(case.id)}")
-    facts = (state, case.id, audience(locale, case.maturity) if case.maturity else "", *group_labels(index.view, case))
-    missing = locale.say("empty_text")
+    answer, missing = index.view.answers.get(case.id), locale.say("empty_text")
     text = answer.case.response or "" if answer else ""
     reason = (Paragraph(text=one_line(answer.reason, 400), look="small"),) if answer and answer.reason else ()
     return Entry(
         score="",
         title=case.prompt_text[:CASE_TITLE],
-        facts=tuple(fact for fact in facts if fact),
+        facts=entry_facts(index.view, case, locale, locale.say(f"said_{index.view.answer_state(case.id)}")),
         blocks=(
             excerpt(locale, locale.say("prompt"), case.prompt_text, missing, "cut"),
             *thoughts_excerpt(index.view, case, locale),

@@ -274,7 +274,7 @@ class ExportOptions(NamedTuple):
     licence: str = ""
 
 
-Writer = Callable[[RunView, Path, ExportOptions], Written]
+ExportWriter = Callable[[RunView, Path, ExportOptions], Written]
 
 
 class Export(NamedTuple):
@@ -286,7 +286,7 @@ class Export(NamedTuple):
     """
 
     name: str
-    write: Writer
+    write: ExportWriter
     licensed: bool = False
     history: bool = False
 

@@ -13,7 +13,7 @@ from areopage.scoring import Ac2, Alpha, Flags, Matrix, ScoreColumns, gwet_ac2, 
 GOOD, FAIR = 0.8, 0.667
 """Krippendorff's bounds for firm and for tentative conclusions."""
 
-Standing = Literal["none", "good", "fair", "alike", "poor", "chance"]
+AgreementStanding = Literal["none", "good", "fair", "alike", "poor", "chance"]
 
 
 class FailureAgreement(Struct, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ class JuryAgreement(Struct, frozen=True, kw_only=True):
     failures: FailureAgreement
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> AgreementStanding:
         """What the coefficients say together.
 
         `alike`: α is low or not defined because the scores hardly differ, and by AC2 the judges agree. `chance`: both
@@ -74,12 +74,26 @@ class RunAgreement(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, columns: ScoreColumns, suite: Scale, limits: Mapping[str, float], first: Sequence[str]) -> "RunAgreement":
         """The agreement of a run's judges, with failures over all on the `first` criteria."""
-        counted = np.array([criterion in first for criterion in columns.criteria], dtype=bool)[columns.criterion]
-        rated = rating_table(columns, suite)
+        rated, (judge_scores, fails) = rating_table(columns, suite), _judges_failing(columns, suite, limits)
+        counts, failing = (~np.isnan(judge_scores)).sum(axis=1), fails.sum(axis=1)
+        failed, twice = columns.failing(limits, suite, limits), columns.cells.applies & (counts > 1)
+
+        def failures(rows: Flags) -> FailureAgreement:
+            chosen = rows & twice
+            judges, against = counts[chosen], failing[chosen]
+            beside = int((against * (judges - 1)).sum())
+            return FailureAgreement(
+                failed=int(failed[chosen].sum()),
+                unanimous=int((failed[chosen] & (against == judges)).sum()),
+                disputed=int(((against > 0) & (against < judges)).sum()),
+                positive=int((against * (against - 1)).sum()) / beside if beside else None,
+            )
+
+        counts_first = np.array([criterion in first for criterion in columns.criteria], dtype=bool)[columns.criterion]
         return cls(
-            overall=_agreement(rated, suite, _failure_agreement(columns, counted, suite, limits)),
+            overall=_agreement(rated, suite, failures(counts_first)),
             by_criterion={
-                columns.criteria[number]: _agreement(rated[rows], suite, _failure_agreement(columns, rows, suite, limits))
+                columns.criteria[number]: _agreement(rated[rows], suite, failures(rows))
                 for number in columns.criteria_found
                 if (rows := columns.criterion == number).any()
             },
@@ -164,21 +178,6 @@ def rating_table(columns: ScoreColumns, suite: Scale) -> Matrix:
     judge_scores = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)[:, order]
     rounded: Matrix = suite.min + np.clip(np.rint((judge_scores - suite.min) / step), 0, last) * step
     return rounded
-
-
-def _failure_agreement(columns: ScoreColumns, counted: Flags, suite: Scale, limits: Mapping[str, float]) -> FailureAgreement:
-    judge_scores, fails = _judges_failing(columns, suite, limits)
-    counts, failing = (~np.isnan(judge_scores)).sum(axis=1), fails.sum(axis=1)
-    counted = counted & (counts > 1) & columns.cells.applies
-    counts, failing = counts[counted], failing[counted]
-    failed = columns.failing(limits, suite, limits)[counted]
-    beside = int((failing * (counts - 1)).sum())
-    return FailureAgreement(
-        failed=int(failed.sum()),
-        unanimous=int((failed & (failing == counts)).sum()),
-        disputed=int(((failing > 0) & (failing < counts)).sum()),
-        positive=int((failing * (failing - 1)).sum()) / beside if beside else None,
-    )
 
 
 def _step(suite: Scale) -> float:

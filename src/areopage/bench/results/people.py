@@ -57,9 +57,9 @@ def reservation_line(reservation: Reservation, locale: Locale) -> str:
     return locale.say("signed_open_named", what=text, names=locale.names(reservation.names)) if reservation.names else text
 
 
-Kind = Literal["random", "failing", "disputed", "unscored", "addressed"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-WHY: Mapping[Kind, str] = {"random": SAMPLE, "disputed": "disagreement"}
+ReviewKind = Literal["random", "failing", "disputed", "unscored", "addressed"]
+REVIEW_KINDS: tuple[ReviewKind, ...] = get_args(ReviewKind)
+WHY: Mapping[ReviewKind, str] = {"random": SAMPLE, "disputed": "disagreement"}
 """The reason that the queue keeps, where it is not the kind's name."""
 
 SPREAD = 0.4
@@ -81,22 +81,22 @@ class Queued(Struct, frozen=True, kw_only=True):
         new: how many are new in the queue.
     """
 
-    of_kind: dict[Kind, int]
-    drawn: dict[Kind, int]
+    of_kind: dict[ReviewKind, int]
+    drawn: dict[ReviewKind, int]
     queued_before: int
     new: int
 
 
-def answers_by_kind(view: RunData) -> dict[Kind, list[str]]:
+def answers_by_kind(view: RunData) -> dict[ReviewKind, list[str]]:
     """The ids of the answers of a run that people can label, by kind; an answer may be of several kinds."""
     ids = {case.id: view.answer_ids[case.id] for case in view.cases if case.response is not None and case.id in view.answer_ids}
     ids = {case_id: id for case_id, id in ids.items() if case_id not in view.erased}
     limits = view.spec.limits
     scores = {record.case_id: record.criteria for record in view.scores.records}
     unscored, addressing = set(UNSCORED.of(view)), set(view.addressing)
-    by_kind: dict[Kind, dict[str, None]] = {kind: {} for kind in KINDS}
+    by_kind: dict[ReviewKind, dict[str, None]] = {kind: {} for kind in REVIEW_KINDS}
     for case_id, id in ids.items():
-        states: dict[Kind, bool] = {
+        states: dict[ReviewKind, bool] = {
             "random": True,
             "failing": case_id in FAILURES.of(view).by_case,
             "disputed": any(_is_disputed(view, score, limits[score.criterion]) for score in scores.get(case_id, ())),
@@ -117,7 +117,7 @@ def _is_disputed(view: RunData, score: CriterionScore, limit: float) -> bool:
     return len(failing) > 1 or max(scores) - min(scores) >= SPREAD * (scale.max - scale.min)
 
 
-def draw(by_kind: Mapping[Kind, Sequence[str]], where: Sequence[Kind], size: int, seed: str) -> dict[str, Kind]:
+def draw(by_kind: Mapping[ReviewKind, Sequence[str]], where: Sequence[ReviewKind], size: int, seed: str) -> dict[str, ReviewKind]:
     """Draw answers for review: half of them at random from all answers, the others from the kinds of `where` in turn.
 
     Within a kind, too, answers are drawn at random. What a kind cannot fill is filled up at random. A larger draw with the same
@@ -128,7 +128,7 @@ def draw(by_kind: Mapping[Kind, Sequence[str]], where: Sequence[Kind], size: int
     """
     order = {kind: sorted(ids, key=lambda id: _rank(seed, id)) for kind, ids in by_kind.items()}
     others = [kind for kind in dict.fromkeys(where) if kind != "random"]
-    chosen: dict[str, Kind] = dict.fromkeys(order["random"][: -(-size // 2) if others else size], "random")
+    chosen: dict[str, ReviewKind] = dict.fromkeys(order["random"][: -(-size // 2) if others else size], "random")
     left = {kind: iter(order[kind]) for kind in others}
     while left and len(chosen) < size:
         for kind in list(left):
@@ -149,7 +149,7 @@ def _rank(seed: str, id: str) -> bytes:
 
 
 def queue_answers(
-    view: RunData, ledger: Ledger, where: Sequence[Kind], size: int, now: datetime, *, raters: int = 1, seed: str = ""
+    view: RunData, ledger: Ledger, where: Sequence[ReviewKind], size: int, now: datetime, *, raters: int = 1, seed: str = ""
 ) -> Queued:
     """Draw answers of a run and queue them for review; existing items are kept, so repeated calls are safe.
 
@@ -161,14 +161,14 @@ def queue_answers(
     chosen = draw(by_kind, where, size, seed or view.run.fingerprint)
     queued = queue.items(list(chosen), view.run.id)
 
-    def item(id: str, kind: Kind) -> ReviewItem:
+    def item(id: str, kind: ReviewKind) -> ReviewItem:
         return ReviewItem(answer_id=id, why=WHY.get(kind, kind), created_at=now, wanted=raters, run_id=view.run.id)
 
     # an order that tells nothing of why an answer is there
     items = [item(id, chosen[id]) for id in sorted(chosen, key=lambda id: _rank("order", id))]
     queue.draw([item for item in items if item.why == SAMPLE])
     queue.add([item for item in items if item.why != SAMPLE])
-    drawn: dict[Kind, int] = {kind: list(chosen.values()).count(kind) for kind in KINDS}
+    drawn: dict[ReviewKind, int] = {kind: list(chosen.values()).count(kind) for kind in REVIEW_KINDS}
     return Queued(
         of_kind={kind: len(ids) for kind, ids in by_kind.items()},
         drawn=drawn,

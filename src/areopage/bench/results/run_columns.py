@@ -18,7 +18,7 @@ from areopage.locales import Note
 from areopage.models import ANSWERED_BY, NOT_SENT
 from areopage.scoring import CODES, GIVEN_NAMES, NOT_APPLICABLE, NOT_MADE, OUTCOME_NAMES, Flags, PassColumns, ScoreColumns
 
-Numbers = NDArray[np.integer[Any]]
+IntegerArray = NDArray[np.integer[Any]]
 
 _AT_ONCE = 100_000  # verdicts whose places are looked up together
 
@@ -34,7 +34,7 @@ class RunColumns(Struct, frozen=True, kw_only=True):
     """
 
     passes: PassColumns
-    judgment: Numbers
+    judgment: IntegerArray
     kinds: tuple[VerdictKind, ...]
     addressing: frozenset[int]
 
@@ -65,7 +65,7 @@ class RunColumns(Struct, frozen=True, kw_only=True):
         outcome = np.where(kept[:, None, None], passes.outcome, NOT_MADE).astype(np.int8)
         return structs.replace(passes, outcome=outcome, score=np.where(kept[:, None, None], passes.score, np.nan))
 
-    def of_cases(self, positions: Numbers) -> "RunColumns":
+    def of_cases(self, positions: IntegerArray) -> "RunColumns":
         """The passes of the cases at ascending positions, which are numbered anew."""
         passes = self.passes
         kept: Flags = np.isin(passes.case, positions)
@@ -145,7 +145,7 @@ def _cells_of(passes: PassColumns, verdicts: VerdictColumns, kinds: NDArray[np.i
     """The place of each verdict among all cells of passes; −1 where none is planned."""
     criteria, turns = len(passes.criteria), max(passes.turn.max(initial=0), kinds[3].max(initial=0)) + 1
 
-    def row_keys(case: Numbers, criterion: Numbers, turn: Numbers) -> NDArray[np.int64]:
+    def row_keys(case: IntegerArray, criterion: IntegerArray, turn: IntegerArray) -> NDArray[np.int64]:
         keys: NDArray[np.int64] = (case.astype(np.int64) * criteria + criterion) * turns + turn
         return keys
 

@@ -11,9 +11,9 @@ import typer
 
 from areopage.app import LEDGER_VARIABLE, find_config
 from areopage.bench import (
-    KINDS,
     REPORT,
-    Kind,
+    REVIEW_KINDS,
+    ReviewKind,
     RunView,
     answers_by_kind,
     folder_of,
@@ -69,9 +69,9 @@ def review(
     Half of the answers are drawn at random: only those tell how far people agree with the judges. People label the answers on
     the review pages, with `areopage review`, or in a table (--export).
     """
-    kinds = tuple(one_of("--where", name, KINDS) for name in listed(where))
+    kinds = tuple(one_of("--where", name, REVIEW_KINDS) for name in listed(where))
     if not kinds:
-        raise UserError(f"--where: give some of {', '.join(KINDS)}")
+        raise UserError(f"--where: give some of {', '.join(REVIEW_KINDS)}")
     with opened_ledger(places) as opened:
         view = view_run(opened.run(run), opened)
         if status:
@@ -155,10 +155,10 @@ def _write_files(run: Run, ledger: Ledger, folder: Path) -> Path:
     return folder / REPORT
 
 
-def _print_kinds(view: RunView, drawn: dict[Kind, int] | None = None) -> None:
+def _print_kinds(view: RunView, drawn: dict[ReviewKind, int] | None = None) -> None:
     by_kind, labelled = answers_by_kind(view), {label.answer_id for label in view.people.labels}
     rows = [["kind", "answers", *(["drawn"] if drawn is not None else []), "queued", "labelled"]]
-    for kind in KINDS:
+    for kind in REVIEW_KINDS:
         ids = by_kind[kind]
         queued = [id for id in ids if id in view.people.items]
         cells = [str(len(ids)), *([str(drawn[kind])] if drawn is not None else []), str(len(queued))]
