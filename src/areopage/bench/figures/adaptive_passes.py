@@ -97,7 +97,7 @@ def _by_criterion(view: RunData, plan: PassPlan) -> Iterator[tuple[str, Criterio
         if plan.unsettled[pairs.setdefault((case, criterion, turn), len(pairs))]:
             unsettled.setdefault(criterion, set()).add(case)
     shifts = _shifts(view)
-    for key in (criterion.id for criterion in view.spec.criteria):
+    for key in view.spec.criteria_by_id():
         if counted := reasons.get(key):
             yield (
                 key,

@@ -36,7 +36,6 @@ def _facts(view: RunData, page: Page) -> Iterator[Fact]:
 
 
 def _section(view: RunData, page: Page) -> Section:
-    """Build the section: what the coefficients mean together, the figures, and those of each criterion."""
     locale = page.locale
     consistency, spec, agreement = view.scores.consistency, view.spec, AGREEMENT.of(view).overall
     cells = view.scores.criteria.cells

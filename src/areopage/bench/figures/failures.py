@@ -51,7 +51,6 @@ def _failure_groups(view: RunData) -> dict[str, dict[str, GroupFailures]]:
 
 
 def _facts(view: RunData, page: Page) -> Iterator[Fact]:
-    """How many cases fail a criterion of the categories that count first."""
     failures, locale = FAILURES.of(view).first, page.locale
     counts = count_of(locale, failures.failed, len(view.items))
     text = locale.say("failures_first", categories=", ".join(view.spec.first_names))

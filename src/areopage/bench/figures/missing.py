@@ -112,8 +112,7 @@ def _section(view: RunData, page: Page) -> Section | None:
     missing.sort(key=lambda verdict: (not verdict.counts_first, states.index(verdict.state)))
     shown = missing[:LISTED]
 
-    def row(number: int) -> Row:
-        verdict = shown[number]
+    def row(verdict: MissingVerdict) -> Row:
         names = ", ".join(criteria[id].title for id in verdict.criteria)
         cells = (verdict.case_id, verdict.judge, locale.say(f"said_{verdict.state}"), names, verdict.reason[:MAX_REASON])
         return Row(cells=cells, css=f"of{states.index(verdict.state)}")
@@ -121,7 +120,7 @@ def _section(view: RunData, page: Page) -> Section | None:
     heads = tuple(
         Column(heading=locale.say(key), kind="text") for key in ("case", "judge", "state", "criteria_heading", "reason")
     )
-    table = Table(columns=heads, rows=tuple(map(row, range(len(shown)))), css="lines")
+    table = Table(columns=heads, rows=tuple(map(row, shown)), css="lines")
     counts = tuple(
         (locale.say(f"outcome_{state}"), locale.whole(sum(verdict.state == state for verdict in missing))) for state in states
     )

@@ -214,7 +214,6 @@ def _signed_lines(people: PeopleResult, locale: Locale) -> Iterator[tuple[Signed
 
 
 def _section(view: RunData, page: Page) -> Section | None:
-    """Build the section: which labels count, whether the jury sees people's failures, and the agreement of each criterion."""
     people, locale = PEOPLE.of(view), page.locale
     if people is None or (not people.queued and people.all_labelled is None):
         return None

@@ -1,6 +1,7 @@
 """The release verdict: how it comes about, the notice above a report, the table of floors, and why a run settles nothing."""
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, cast
@@ -289,7 +290,9 @@ def exam_steps(view: RunData, release: Release, locale: Locale, place: tuple[str
     lacking = [floor for floor in release.floors if floor.kind == "qualified_judges" and floor.state != "met"]
     if not lacking:
         return
-    gold = _gold(view)
+    gold: tuple[str, ...] | None = None
+    with suppress(AreopageError):  # where the suite is not to be found, it is not known what its gold set can examine
+        gold = gold_criteria(load_suite(str(view.spec.settings.base_dir)))
     if gold is not None and not gold:
         yield ExamStep(text=locale.say("exam_no_gold", suite=view.spec.suite))
         return
@@ -349,11 +352,3 @@ def suite_place(view: RunData) -> str:
         return view.spec.suite
     here = Path.cwd()
     return str(folder.relative_to(here)) if folder.is_relative_to(here) else str(folder)
-
-
-def _gold(view: RunData) -> tuple[str, ...] | None:
-    """The criteria that the suite's gold set can examine judges on; None where the suite is not to be found."""
-    try:
-        return gold_criteria(load_suite(str(view.spec.settings.base_dir)))
-    except AreopageError:
-        return None

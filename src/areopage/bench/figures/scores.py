@@ -82,7 +82,6 @@ def _missing_facts(view: RunData, page: Page) -> Iterator[Fact]:
 
 
 def _section(view: RunData, page: Page) -> Section:
-    """Build the tree of scores with their intervals on the part of the scale that they lie on."""
     locale = page.locale
     labels, criteria = view.spec.labels, view.spec.criteria_by_id()
     intervals, shares, axis = view.scores.intervals, view.scores.tree.final_shares, _axis(view)

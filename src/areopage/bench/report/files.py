@@ -165,17 +165,13 @@ def write_judgments(view: RunView, path: Path, form: TableForm) -> Written:
 def _judgment_row(pass_view: PassView) -> list[Any]:
     verdict, judgment = pass_view.verdict, pass_view.judgment
     extracts = msgspec.json.encode(verdict.evidence).decode() if verdict and verdict.evidence else ""
-    row: list[Any] = [
-        pass_view.case_id,
-        pass_view.criterion,
-        pass_view.judge,
-        judgment.model if judgment else "",
-        pass_view.pass_index,
+    return [
+        *(pass_view.case_id, pass_view.criterion, pass_view.judge, judgment.model if judgment else "", pass_view.pass_index),
+        *(pass_view.outcome_name, pass_view.score, pass_view.reason, pass_view.explanation, extracts),
+        *(getattr(judgment, name, None) for name in ("raw_text", "repair_text", "repair")),
+        *(", ".join(judgment.steps) if judgment else None, *_use_of(judgment).values()),
+        *(judgment.created_at if judgment else None, pass_view.turn),
     ]
-    row += [pass_view.outcome_name, pass_view.score, pass_view.reason, pass_view.explanation, extracts]
-    row += [getattr(judgment, name, None) for name in ("raw_text", "repair_text", "repair")]
-    row += [", ".join(judgment.steps) if judgment else None, *_use_of(judgment).values()]
-    return [*row, judgment.created_at if judgment else None, pass_view.turn]
 
 
 def _use_of(record: Answer | Judgment | None) -> dict[str, Any]:

@@ -174,7 +174,6 @@ def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> Crite
     quotable_texts = {
         turn: quotable(case, turn, criterion.scope == "conversation") for turn in {pass_view.turn for pass_view in passes}
     }
-    verdicts = [(pass_view, pass_view.verdict) for pass_view in passes]
     return record_from(
         CriterionDetail,
         score,
@@ -189,8 +188,8 @@ def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> Crite
                 text=extract,
                 verbatim=quoted_verbatim(extract, quotable_texts[pass_view.turn]),
             )
-            for pass_view, verdict in verdicts
-            if verdict is not None
+            for pass_view in passes
+            if (verdict := pass_view.verdict) is not None
             for extract in verdict.evidence
         ),
         judges={

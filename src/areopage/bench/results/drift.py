@@ -57,11 +57,6 @@ class Drift(Struct, frozen=True, kw_only=True):
     recovered: bool
     ends_well: bool | None
 
-    @property
-    def place_of_failure(self) -> int | None:
-        """At which of the judged replies the conversation failed first, counted from 1."""
-        return None if self.first_failing is None else self.turns.index(self.first_failing) + 1
-
     @classmethod
     def of_turns(cls, turns: Sequence[tuple[int, float | None]], scale: Scale, limit: float) -> "Drift":
         """The drift of a conversation.
@@ -158,7 +153,8 @@ class RunDrift(Struct, frozen=True, kw_only=True):
         judged = [drift for drift in drifts if drift.missing < len(drift.turns)]
         failed = [drift for drift in judged if drift.first_failing is not None]
         longest = max((len(drift.turns) for drift in judged), default=0)
-        places = [drift.place_of_failure for drift in judged]
+        # at which of its judged replies each conversation failed first, counted from 1
+        places = [None if drift.first_failing is None else drift.turns.index(drift.first_failing) + 1 for drift in judged]
         rows: list[FailedByTurn] = []
         for number in range(1, longest + 1):
             gone = sum(place is not None and place <= number for place in places)

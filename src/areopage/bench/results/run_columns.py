@@ -45,25 +45,24 @@ class RunColumns(Struct, frozen=True, kw_only=True):
 
     def call_notes(self) -> Iterator[Note]:
         """Remarks on the judges' calls: the options that were not sent, and who answered behind a gateway."""
-        for judge, names in self._noted(NOT_SENT):
-            yield Note("options_not_sent", {"judge": judge, "names": names})
-        for judge, names in self._noted(ANSWERED_BY):
-            yield Note("answered_by", {"judge": judge, "names": names})
+        for name, begin in (("options_not_sent", NOT_SENT), ("answered_by", ANSWERED_BY)):
+            by_judge: dict[str, set[str]] = {}
+            for kind in self.kinds:
+                for step in kind.steps:
+                    if step.startswith(begin):
+                        by_judge.setdefault(kind.judge, set()).add(step.removeprefix(begin))
+            for judge, names in sorted(by_judge.items()):
+                yield Note(name, {"judge": judge, "names": tuple(sorted(names))})
 
-    def _noted(self, begin: str) -> list[tuple[str, tuple[str, ...]]]:
-        """What follows the beginning of notes of calls, by judge; judges without such notes are left out."""
-        by_judge: dict[str, set[str]] = {}
-        for kind in self.kinds:
-            for step in kind.steps:
-                if step.startswith(begin):
-                    by_judge.setdefault(kind.judge, set()).add(step.removeprefix(begin))
-        return [(judge, tuple(sorted(names))) for judge, names in sorted(by_judge.items())]
-
-    def without(self, kept: Flags) -> PassColumns:
-        """The passes, of which those in other rows than these have no outcome."""
+    def only_failing(self, scores: ScoreColumns, failing: Flags, broken: Collection[str]) -> PassColumns:
+        """The passes; of the cases in `broken` only those on criteria that the case fails have an outcome."""
         passes = self.passes
-        outcome = np.where(kept[:, None, None], passes.outcome, NOT_MADE).astype(np.int8)
-        return structs.replace(passes, outcome=outcome, score=np.where(kept[:, None, None], passes.score, np.nan))
+        failed = set(zip(scores.case[failing].tolist(), scores.criterion[failing].tolist(), strict=True))
+        rows = zip(passes.case.tolist(), passes.criterion.tolist(), strict=True)
+        is_counted = [passes.cases[case] not in broken or (case, criterion) in failed for case, criterion in rows]
+        counted = np.array(is_counted, dtype=bool)[:, None, None]
+        outcome = np.where(counted, passes.outcome, NOT_MADE).astype(np.int8)
+        return structs.replace(passes, outcome=outcome, score=np.where(counted, passes.score, np.nan))
 
     def of_cases(self, positions: IntegerArray) -> "RunColumns":
         """The passes of the cases at ascending positions, which are numbered anew."""
@@ -275,12 +274,3 @@ def run_health(
             )
         )
     return tuple(healths)
-
-
-def only_failing_rows(columns: RunColumns, scores: ScoreColumns, failing: Flags, broken: Collection[str]) -> Flags:
-    """The rows that count: all but those of cases in `broken`, of which only those of criteria that the case fails do."""
-    passes = columns.passes
-    failed = set(zip(scores.case[failing].tolist(), scores.criterion[failing].tolist(), strict=True))
-    places = zip(passes.case.tolist(), passes.criterion.tolist(), strict=True)
-    counts = [passes.cases[case] not in broken or (case, criterion) in failed for case, criterion in places]
-    return np.array(counts, dtype=bool)

@@ -24,7 +24,7 @@ from areopage.bench.figures.scores import DETECTABLE
 from areopage.bench.panels import case_clusters, chosen_cases
 from areopage.bench.passes import RunPasses, call_places, stored_passes
 from areopage.bench.results.coverage import JudgedTurns, run_coverage, selected_judgments
-from areopage.bench.results.run_columns import RunColumns, only_failing_rows, run_columns, run_health
+from areopage.bench.results.run_columns import RunColumns, run_columns, run_health
 from areopage.bench.results.run_data import RECORDED, RunData, SourceScore
 from areopage.bench.results.run_texts import RunAnswers, RunJudgments
 from areopage.bench.spec import RunCase, RunSpec, load_run_cases
@@ -216,8 +216,7 @@ def _counted(
     scores = _folded(spec, columns.passes, clusters)
     if not broken:
         return scores, columns.passes
-    failing = scores.criteria.failing(spec.failures.limits(spec.criteria, spec.scale), spec.scale)
-    counted = columns.without(only_failing_rows(columns, scores.criteria, failing, broken))
+    counted = columns.only_failing(scores.criteria, scores.criteria.failing(spec.limits, spec.scale), broken)
     return _folded(spec, counted, clusters), counted
 
 

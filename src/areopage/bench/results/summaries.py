@@ -53,9 +53,8 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
         coverage = None
         if spec is not None and (run.finished_at is not None or use.evaluated):
             selected = Counter(key for case in cases for key in case.criteria)
-            if any(
-                criterion.scope in BY_REPLY for criterion in spec.criteria
-            ):  # a target's conversation may be shorter than planned
+            # a target's conversation may be shorter than planned
+            if any(criterion.scope in BY_REPLY for criterion in spec.criteria):
                 listed = [msgspec.json.decode(text, type=RunCase) for text in texts]
                 selected = selected_judgments(spec, listed, JudgedTurns(listed))
             coverage = run_coverage(spec, selected, use.scored, use.not_applicable)
