@@ -60,8 +60,8 @@ class RunAnswers:
         """The target's answers by case, and those of an earlier run that are judged again."""
         stored = self._ledger.answers
         asked = [at for at, item in self._items.items() if item.case.response is None and not item.answer_id]
-        given = sorted(stored.given_in(self._run_id, asked).items())
-        by_case = {self._items[position].case.id: answer for position, answer in given}
+        by_position = sorted(stored.given_in(self._run_id, asked).items())
+        by_case = {self._items[position].case.id: answer for position, answer in by_position}
         ids = {item.case.id: item.answer_id for item in self._kept if item.answer_id}
         reused = stored.by_id(list(ids.values())) if ids else {}
         return by_case | {case_id: reused[id] for case_id, id in ids.items() if id in reused}
