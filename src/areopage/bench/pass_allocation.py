@@ -123,11 +123,6 @@ class PassPlan(Struct, frozen=True, kw_only=True):
     unsettled: Flags
     spent: bool
 
-    @property
-    def calls(self) -> int:
-        """The number of planned judge calls."""
-        return int(self.passes.sum())
-
     @staticmethod
     def of(items: PassItems, settings: PassSettings, made: Places | None = None) -> "PassPlan":
         """Replay a run's rounds over the scores that it has.

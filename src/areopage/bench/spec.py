@@ -167,6 +167,16 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         return self.reassessed.target if self.reassessed is not None else ""
 
     @property
+    def answering(self) -> tuple[Target, ...]:
+        """The target and the model that plays children, as far as they are asked."""
+        return tuple(model for model in (self.target, self.child) if self.target is not None and model is not None)
+
+    @property
+    def models(self) -> tuple[ModelReference, ...]:
+        """All that are asked, those that answer first."""
+        return tuple(dict.fromkeys(model.reference for model in (*self.answering, *self.judges)))
+
+    @property
     def limits(self) -> dict[str, float]:
         """The score from which on each criterion fails, by its id."""
         return self.failures.limits(self.criteria, self.scale)

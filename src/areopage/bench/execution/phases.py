@@ -12,12 +12,12 @@ of the suite, the target first:
 What a phase waits for is said by `PhasePlace`; `areopage.bench.execution.blocks` carries it out.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
-from areopage.bench.spec import RunSpec, Target
+from areopage.bench.spec import RunSpec
 from areopage.models import ModelReference, ModelSettings
 
 TARGET_PHASE = "target"
@@ -90,11 +90,11 @@ def places(spec: RunSpec, settings: ModelSettings, names: Sequence[str], *, answ
     """
     ordered: list[PhasePlace] = []
     models: dict[str, list[tuple[str, ModelReference]]] = {}
-    asked = _asked_targets(spec) if answers else []
-    for reference in asked:
-        models.setdefault(server_of(reference, settings), []).append((TARGET_PHASE, reference))
+    asked = spec.answering if answers else ()
+    for model in asked:
+        models.setdefault(server_of(model.reference, settings), []).append((TARGET_PHASE, model.reference))
     if asked:
-        ordered.append(PhasePlace(name=TARGET_PHASE, server=server_of(asked[0], settings)))
+        ordered.append(PhasePlace(name=TARGET_PHASE, server=server_of(asked[0].reference, settings)))
     for judge, name in zip(spec.judges, names, strict=True):
         if not name:
             continue
@@ -108,8 +108,7 @@ def places(spec: RunSpec, settings: ModelSettings, names: Sequence[str], *, answ
 
 def servers(spec: RunSpec, settings: ModelSettings) -> list[str]:
     """The names of the servers of a run, in the order of its phases; the same in every process with the same settings."""
-    references = [*_asked_targets(spec)[:1], *(judge.reference for judge in spec.judges)]
-    return list(dict.fromkeys(server_of(reference, settings) for reference in references))
+    return list(dict.fromkeys(server_of(model.reference, settings) for model in (*spec.answering[:1], *spec.judges)))
 
 
 def server_of(reference: ModelReference, settings: ModelSettings) -> str:
@@ -118,12 +117,6 @@ def server_of(reference: ModelReference, settings: ModelSettings) -> str:
     if contact is not None:
         return contact.address
     return _IN_THIS_PROCESS if reference.provider == "embedded" else str(reference)
-
-
-def _asked_targets(spec: RunSpec) -> list[ModelReference]:
-    """The target and the model that plays children; empty without a target."""
-    asked: Iterable[Target | None] = (spec.target, spec.child) if spec.target is not None else ()
-    return [target.reference for target in asked if target is not None]
 
 
 def _ended_first(

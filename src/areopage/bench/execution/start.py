@@ -204,19 +204,14 @@ def settle(run: Run, open_calls: int, ledger: Ledger) -> "RunView":
 
 def agreed(spec: RunSpec, agree: Agree | None) -> RunSpec:
     """The specification with the variables allowed that the user agrees to send to its foreign servers; see `Contact`."""
-    variables = spec.settings.with_environment().agreed_variables(_models_of(spec), agree)
+    variables = spec.settings.with_environment().agreed_variables(spec.models, agree)
     return structs.replace(spec, settings=spec.settings.allowing(variables))
 
 
 def calls_of(specs: Sequence[RunSpec]) -> list[str]:
     """Where the calls of runs go that share their settings; see `ModelSettings.contact_lines`."""
-    models = dict.fromkeys(model for spec in specs for model in _models_of(spec))
+    models = dict.fromkeys(model for spec in specs for model in spec.models)
     return specs[0].settings.with_environment().contact_lines(models)
-
-
-def _models_of(spec: RunSpec) -> list[ModelReference]:
-    asked = [target.reference for target in (spec.target, spec.child) if target is not None]
-    return [*asked, *(judge.reference for judge in spec.judges)]
 
 
 async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: bool = False) -> RunSpec:
@@ -233,9 +228,7 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
         from areopage.bench.execution.batch_judges import check_batches
 
         await check_batches(spec, settings)
-    asked = {
-        model.reference: await check_model(model.reference, settings) for model in (spec.target, spec.child) if model is not None
-    }
+    asked = {model.reference: await check_model(model.reference, settings) for model in spec.answering}
     target, child = [
         model and structs.replace(model, digest=asked[model.reference].digest) for model in (spec.target, spec.child)
     ]
@@ -277,15 +270,12 @@ def _model_of(reference: ModelReference, digest: str) -> tuple[str, str]:
 
 def same_models(before: RunSpec, now: RunSpec) -> None:
     """Check that a resumed run uses the models it began with."""
-    pairs = [(old.name, old.digest, new.digest) for old, new in zip(before.judges, now.judges, strict=True)]
-    for asked, again in ((before.target, now.target), (before.child, now.child)):
-        if asked is not None and again is not None:
-            pairs.append((str(asked.reference), asked.digest, again.digest))
-    for name, old, new in pairs:
+    digests = [(old.name, old.digest, new.digest) for old, new in zip(before.judges, now.judges, strict=True)]
+    digests += [(str(old.reference), old.digest, new.digest) for old, new in zip(before.answering, now.answering, strict=True)]
+    for name, old, new in digests:
         if old != new:
-            digests = f"(digest {short_digest(old)}, now {short_digest(new)})"
-            message = f"{name} is not the model that the run began with {digests}: start a new run"
-            raise ModelError(message)
+            change = f"(digest {short_digest(old)}, now {short_digest(new)})"
+            raise ModelError(f"{name} is not the model that the run began with {change}: start a new run")
 
 
 def run_folder(run: Run, out: Path, named: str = "") -> Path:

@@ -48,8 +48,7 @@ def shares_of(stored: RunSpec) -> tuple[ServerShare, ...]:
     Args:
         stored: the specification as the ledger has it, so that all processes part the run in the same way.
     """
-    asked = [model.reference for model in (stored.target, stored.child) if stored.target is not None and model is not None]
-    models = tuple(dict.fromkeys([*asked, *(judge.reference for judge in stored.judges)]))
+    asked, models = [model.reference for model in stored.answering], stored.models
     of = {model: server_of(model, stored.settings) for model in models}
     code = list(dict.fromkeys(of[judge.reference] for judge in stored.judges if not judge.is_model))
     named = servers(stored, stored.settings)
@@ -120,7 +119,7 @@ async def check_share(spec: RunSpec, share: ServerShare) -> None:
     if judges:
         same_models(part, await check_models(part, part.settings.with_environment()))
     else:  # a panel without judges cannot be checked
-        for model in [model for model in (part.target, part.child) if model is not None]:
+        for model in part.answering:
             status = await check_model(model.reference, part.settings.with_environment())
             if status.digest != model.digest:
                 raise ModelError(f"{model.reference} is not the model that the run began with: start a new run")

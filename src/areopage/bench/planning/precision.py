@@ -89,18 +89,11 @@ def plan_like(view: RunView, cases: Sequence[RunCase], precision: float) -> Prec
     noise = float(values.noise[row])
     now = max(judge.passes for judge in view.spec.judges)
     varies = not np.isnan(noise)
-    plans = [
-        _with_passes(
-            view.spec,
-            cases,
-            number,
-            cases_needed(
-                with_passes(column, noise, now / number) if varies else column, values.low[row], values.high[row], precision
-            ),
-            factor,
-        )
-        for number in (sorted({*PASSES, now}) if varies else [now])
-    ]
+    plans: list[PlannedSize] = []
+    for passes in sorted({*PASSES, now}) if varies else [now]:
+        spread = with_passes(column, noise, now / passes) if varies else column
+        enough = cases_needed(spread, values.low[row], values.high[row], precision)
+        plans.append(_planned_size(view.spec, cases, passes, enough, factor))
     return _plan(precision, len(cases), needed, plans, column, scale.max - scale.min)
 
 
@@ -126,7 +119,7 @@ def plan_assumed(
         raise UserError(f"--spread {spread:g} with --mean {middle:g}: {fault} ({scale.min:g} to {scale.max:g})") from fault
     needed = cases_needed(column, scale.min, scale.max, precision)
     now = max(judge.passes for judge in spec.judges)
-    plans = [_with_passes(spec, cases, now, needed, 1.0)]
+    plans = [_planned_size(spec, cases, now, needed, 1.0)]
     scores = (NeededCases(path=(), half_width=None, cases=needed),)
     return _plan(precision, 0, scores, plans, column, scale.max - scale.min)
 
@@ -159,12 +152,8 @@ def _scaled(number: float, factor: float) -> int:
     return int(np.ceil(number * factor - 1e-9))
 
 
-def _with_passes(spec: RunSpec, cases: Sequence[RunCase], passes: int, needed: int | None, factor: float) -> PlannedSize:
-    """What a run with a number of passes asks for.
-
-    Args:
-        needed: clusters of cases; `factor` cases of the dataset each.
-    """
+def _planned_size(spec: RunSpec, cases: Sequence[RunCase], passes: int, needed: int | None, factor: float) -> PlannedSize:
+    """What a run with a number of passes asks for; `needed` are clusters of `factor` cases of the dataset each."""
     if needed is None:
         return PlannedSize(passes=passes, cases=None)
     judges = tuple(msgspec.structs.replace(judge, pass_options=(judge.pass_options * passes)[:passes]) for judge in spec.judges)
