@@ -5,10 +5,11 @@ from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from areopage.bench.execution.blocks import blocks_of
+from areopage.bench.execution.context import RunContext
 from areopage.bench.keys import AnswerCall, answered_cases
-from areopage.bench.spec import RunCase, RunSpec
+from areopage.bench.spec import RunCase
 from areopage.jury import JudgedCase, ShownCases
-from areopage.ledger import SETTLED, Answers
+from areopage.ledger import SETTLED
 
 _READ_AT_ONCE = 1_000
 
@@ -22,37 +23,32 @@ class AnsweredCases:
 
     def __init__(
         self,
-        spec: RunSpec,
-        run_id: str,
-        stored: Answers,
+        context: RunContext,
         cases: Sequence[RunCase],
         calls: Sequence[AnswerCall],
-        positions: Mapping[str, int],
-        block_calls: int,
         *,
-        erased: Collection[int] = (),
+        erased: Collection[int],
         noted: Mapping[int, int],
     ) -> None:
         """Args:
         cases: all of the run, in order.
         calls: to the target, for the cases without a response.
-        positions: of the cases in the run, by their ids.
         erased: the positions of those whose answers are erased.
         noted: the numbers of the answers that came with the dataset or are judged again, by position.
         """
-        self._spec, self._run_id, self._stored, self.positions = spec, run_id, stored, positions
-        self.cases, self.erased = cases, erased
+        self._context, self.cases, self.erased = context, cases, erased
+        self.positions = {item.case.id: position for position, item in enumerate(cases)}
         first_of: dict[str, int] = {}
-        places = ((call.key, positions[call.case.id]) for call in calls)
+        places = ((call.key, self.positions[call.case.id]) for call in calls)
         self.firsts = {place: first_of.setdefault(key, place) for key, place in places}
         """The position of the first case with the same call to the target, by position."""
         self._unread = bytearray(place not in erased for place in range(len(cases)))
         self._in_block: dict[int | None, array[int]] = {}
         """By the block of the target that answers them; None: the answer came with the dataset."""
-        blocks = blocks_of(len(positions), block_calls)
+        blocks = blocks_of(len(cases), context.block_calls)
         for place, unread in enumerate(self._unread):
             if unread:
-                block = self.firsts[place] * blocks // len(positions) if place in self.firsts else None
+                block = self.firsts[place] * blocks // len(cases) if place in self.firsts else None
                 self._in_block.setdefault(block, array("I")).append(place)
         self.closed = False
         """Whether no answer comes any more: what is not read has none."""
@@ -88,7 +84,7 @@ class AnsweredCases:
         """What judges are shown of judged cases; phases that plan the same cases share it."""
         if self._shown is None or self._shown[0] != positions:
             cases = [case for place in positions if (case := self.by_position[place]) is not None]
-            self._shown = (positions, ShownCases(cases, self._spec.personas))
+            self._shown = (positions, ShownCases(cases, self._context.spec.personas))
         return self._shown[1]
 
     async def read_given(self) -> None:
@@ -112,11 +108,11 @@ class AnsweredCases:
 
     def _take(self, places: Sequence[int]) -> None:
         asked = [place for place in places if place in self.firsts]
-        answers = self._stored.given_in(self._run_id, asked)
+        answers = self._context.ledger.answers.given_in(self._context.run_id, asked)
         for place, answer in answers.items():
             self._numbers[place] = answer.number
         by_case = {self.cases[place].case.id: answer for place, answer in answers.items()}
-        for judged in answered_cases(self._spec, [self.cases[place] for place in places], by_case):
+        for judged in answered_cases(self._context.spec, [self.cases[place] for place in places], by_case):
             self.by_position[self.positions[judged.case.id]] = judged
         self.unanswered += sum(place not in answers or answers[place].state not in SETTLED for place in asked)
         for place in places:

@@ -79,17 +79,14 @@ async def carry_out(context: RunContext, folder: Path, part: RunPart = WHOLE) ->
 
 
 async def _make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPart, blocks: RunBlocks) -> int:
-    stored, positions = context.ledger.answers, {item.case.id: position for position, item in enumerate(cases)}
-    noted = await asyncio.to_thread(_noted, context.run_id, cases, positions, stored)
-    erased = stored.erased_in(context.run_id).keys()
+    noted = await asyncio.to_thread(_noted, context.run_id, cases, context.ledger.answers)
+    erased = context.ledger.answers.erased_in(context.run_id).keys()
     calls = answer_calls(context.spec, [item for position, item in enumerate(cases) if position not in erased])
-    answered = AnsweredCases(
-        context.spec, context.run_id, stored, cases, calls, positions, context.block_calls, erased=erased, noted=noted
-    )
+    answered = AnsweredCases(context, cases, calls, erased=erased, noted=noted)
     if not part.answers or context.spec.target is None:
         await answered.read_all()
     async with RunWriter(context.ledger, "records of a run") as writer:
-        work = _RunWork(context, cases, part, answered, writer, blocks)
+        work = _RunWork(context, part, answered, writer, blocks)
         target = work.target(calls)
         # what is planned next, with adaptive passes or in batches, is planned from all answers
         if target and (context.spec.adaptive is not None or _batched(context)):
@@ -107,30 +104,22 @@ async def _make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPa
     return open_ends + open_calls
 
 
-def _noted(run_id: str, cases: Sequence[RunCase], positions: Mapping[str, int], stored: Answers) -> Mapping[int, int]:
+def _noted(run_id: str, cases: Sequence[RunCase], stored: Answers) -> Mapping[int, int]:
     """Store the answers that come with the cases, unless an earlier process of the run has; return their numbers by position."""
     noted = stored.noted_in(run_id)
-    answered = (item for item in cases if item.answer_id or item.case.response is not None)
-    missing = (item for item in answered if positions[item.case.id] not in noted)
+    answered = ((position, item) for position, item in enumerate(cases) if item.answer_id or item.case.response is not None)
+    missing = ((position, item) for position, item in answered if position not in noted)
     added = False
     while new := list(islice(missing, _STORED_AT_ONCE)):
-        links = [CaseAnswer(run_id, positions[item.case.id], item.answer_id or recorded_id(item.case)) for item in new]
-        stored.append_judged([*recorded_answers(new, datetime.now(UTC)), *links])
+        links = [CaseAnswer(run_id, position, item.answer_id or recorded_id(item.case)) for position, item in new]
+        stored.append_judged([*recorded_answers([item for _, item in new], datetime.now(UTC)), *links])
         added = True
     return stored.noted_in(run_id) if added else noted
 
 
 class _RunWork:
-    def __init__(
-        self,
-        context: RunContext,
-        cases: Sequence[RunCase],
-        part: RunPart,
-        answered: AnsweredCases,
-        writer: RunWriter,
-        blocks: RunBlocks,
-    ) -> None:
-        self._context, self._cases, self._part, self._answered = context, cases, part, answered
+    def __init__(self, context: RunContext, part: RunPart, answered: AnsweredCases, writer: RunWriter, blocks: RunBlocks) -> None:
+        self._context, self._part, self._answered = context, part, answered
         self._writer, self._blocks, self._store = writer, blocks, RunStore(context.ledger, writer)
         self._session = Session(
             context.spec,
@@ -153,10 +142,8 @@ class _RunWork:
 
     async def passes(self) -> RunPasses:
         context, answered = self._context, self._answered
-        if context.spec.adaptive is None:
-            return RunPasses()
         return await asyncio.to_thread(
-            passes_so_far, context.ledger, context.run_id, context.spec, self._cases, answered.judged, answered.numbers
+            passes_so_far, context.ledger, context.run_id, context.spec, answered.cases, answered.judged, answered.numbers
         )
 
     async def judge(self, round: Round, others: Sequence[tuple[PhasePlace, Phase]] = ()) -> int:
