@@ -48,15 +48,16 @@ class PhaseNotes(Observers):
 
     def server_gone(self, address: str, seconds: float) -> None:
         """Note that a server is gone."""
-        self._note(address, f"does not answer; calls wait up to {seconds:.0f} s")
+        self.note(address, f"does not answer; calls wait up to {seconds:.0f} s")
         super().server_gone(address, seconds)
 
     def server_back(self, address: str, seconds: float) -> None:
         """Note that it answers again."""
-        self._note(address, f"answers again after {seconds:.0f} s")
+        self.note(address, f"answers again after {seconds:.0f} s")
         super().server_back(address, seconds)
 
-    def _note(self, server: str, text: str) -> None:
+    def note(self, server: str, text: str) -> None:
+        """Note something of a server, or of the run."""
         self._fleet.note(self._run_id, FleetNote(worker=self._worker, server=server, text=text, at=datetime.now(UTC)))
 
 
@@ -91,12 +92,11 @@ async def work_on(
     except StorageError:
         raise
     except BudgetSpent as fault:
-        fleet.note(run.id, FleetNote(worker=worker, server="", text=str(fault), at=datetime.now(UTC)))
+        observer.note("", str(fault))
         fleet.close(run.id, "spent", datetime.now(UTC))
         return "stopped"
     except AreopageError as fault:
-        note = FleetNote(worker=worker, server=share.name, text=" ".join(str(fault).split()), at=datetime.now(UTC))
-        fleet.note(run.id, note)
+        observer.note(share.name, " ".join(str(fault).split()))
         return "again" if isinstance(fault, ServerDown) else "left"
     if open_calls is None:
         return "stopped"
