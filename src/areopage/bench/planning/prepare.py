@@ -71,10 +71,7 @@ def prepare_run(suite: Suite, options: RunOptions) -> PreparedRun:
         raise ConfigError(f"the mode {mode} is not enabled", path=suite.document.path, key=f"test_modes.{mode}.enabled")
     to_answer = sum(item.case.response is None and not item.answer_id for item in cases)
     target, child = choose_target(suite, options.target, mode), choose_child(suite, options.child)
-    target_remarks = [
-        *_target_remarks(options, target, to_answer, len(cases)),
-        *_conversation_remarks([item.case for item in cases], target, child),
-    ]
+    target_remarks = list(_target_remarks(options, [item.case for item in cases], target, child, to_answer))
     case_clusters([item.case for item in cases], config.scoring.cluster)  # refuses a column that no case has
     spec, pass_remarks = _run_spec(suite, options, language, mode, selected)
     spec = replace(
@@ -150,17 +147,23 @@ def _with_prices(spec: RunSpec, suite: Suite) -> RunSpec:
     )
 
 
-def _target_remarks(options: RunOptions, target: Target | None, to_answer: int, cases: int) -> Iterator[Note]:
+def _target_remarks(
+    options: RunOptions, cases: Sequence[Case], target: Target | None, child: Target | None, to_answer: int
+) -> Iterator[Note]:
     if options.responses_only and to_answer:
         raise DatasetError(
-            f"{to_answer} of {counted(cases, 'case')} without a response, and no target is asked: see areopage bench run"
+            f"{to_answer} of {counted(len(cases), 'case')} without a response, and no target is asked: see areopage bench run"
         )
     if target is None and to_answer:
         raise ModelError("some cases have no response and no target is named: give --target, or a model under `models`")
     if options.target is not None and not to_answer:
         yield Note("target_not_asked", {"target": options.target})
-    if 0 < to_answer < cases:
-        yield Note("two_sources_of_answers", {"given": cases - to_answer, "asked": to_answer})
+    if 0 < to_answer < len(cases):
+        yield Note("two_sources_of_answers", {"given": len(cases) - to_answer, "asked": to_answer})
+    if target is not None and child is None:  # a conversation ends after its script, since no model goes on
+        short = tuple(case.id for case in cases if case.child is not None and turns_without_model(case) < case.child.turns)
+        if short:
+            yield Note("short_scripts", {"n": len(short), "cases": short})
 
 
 def _run_spec(
@@ -389,11 +392,3 @@ def choose_child(suite: Suite, wanted: str | None) -> Target | None:
     if reference.provider == "replay" or answers_no_prompts(reference.provider):
         raise ModelError(f"{reference} cannot play a child: name a model")
     return Target(reference=reference, options=options, price=price)
-
-
-def _conversation_remarks(cases: Sequence[Case], target: Target | None, child: Target | None) -> list[Note]:
-    """A remark on conversations that end after their script, since no model goes on."""
-    if target is None or child is not None:
-        return []
-    short = [case.id for case in cases if case.child is not None and turns_without_model(case) < case.child.turns]
-    return [Note("short_scripts", {"n": len(short), "cases": tuple(short)})] if short else []
