@@ -18,7 +18,6 @@ from .execution.run import RunPart as RunPart  # A part of a run's calls.
 # The specification with the variables allowed that the user agrees to send to its foreign servers
 from .execution.start import agreed as agreed
 from .execution.start import begin_run as begin_run  # Return the matching unfinished run or a new run, and whether it is new.
-from .execution.start import calls_of as calls_of  # Where the calls of runs go that share their settings
 from .execution.start import carry_on as carry_on  # Make a run's open calls, together with other processes, and compute results.
 from .execution.start import folder_of as folder_of  # The folder that a run's files belong to
 from .execution.start import prepare_benchmark as prepare_benchmark  # Read the suite and dataset, and check the models

@@ -208,12 +208,6 @@ def agreed(spec: RunSpec, agree: Agree | None) -> RunSpec:
     return structs.replace(spec, settings=spec.settings.allowing(variables))
 
 
-def calls_of(specs: Sequence[RunSpec]) -> list[str]:
-    """Where the calls of runs go that share their settings; see `ModelSettings.contact_lines`."""
-    models = dict.fromkeys(model for spec in specs for model in spec.models)
-    return specs[0].settings.with_environment().contact_lines(models)
-
-
 async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: bool = False) -> RunSpec:
     """Check the target and judges; record digests, fitness and supported criteria.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import typer
 
-from areopage.bench import LongKind, ModelPlan, PassSettings, RunCase, RunPlan, RunSize, RunSpec, calls_of, plan_run
+from areopage.bench import LongKind, ModelPlan, PassSettings, RunCase, RunPlan, RunSize, RunSpec, plan_run
 from areopage.cli.asking import told_size
 from areopage.errors import counted, name_list
 from areopage.jury import Judge
@@ -55,7 +55,7 @@ def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequ
     yield from _heads(runs, plans)
     yield from (_judge_line(judge, spec, plans) for judge in spec.judges)
     yield from _batch_lines(spec, sum(other.target is not None for other, _ in runs))
-    yield from calls_of([other for other, _ in runs])
+    yield from spec.settings.with_environment().contact_lines(dict.fromkeys(model for other, _ in runs for model in other.models))
     if ruled_out := sum(plan.size.ruled_out for plan in plans):
         pairs, saved = counted(ruled_out, "pair"), counted(sum(plan.size.saved_calls for plan in plans), "call")
         yield f"rules (applies_to, scope) leave out {pairs} of case and criterion: {saved} saved"
