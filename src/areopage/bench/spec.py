@@ -174,7 +174,8 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     @property
     def models(self) -> tuple[ModelReference, ...]:
         """All that are asked, those that answer first."""
-        return tuple(dict.fromkeys(model.reference for model in (*self.answering, *self.judges)))
+        references = [*(model.reference for model in self.answering), *(judge.reference for judge in self.judges)]
+        return tuple(dict.fromkeys(references))
 
     @property
     def limits(self) -> dict[str, float]:

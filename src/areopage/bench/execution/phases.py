@@ -108,7 +108,8 @@ def places(spec: RunSpec, settings: ModelSettings, names: Sequence[str], *, answ
 
 def servers(spec: RunSpec, settings: ModelSettings) -> list[str]:
     """The names of the servers of a run, in the order of its phases; the same in every process with the same settings."""
-    return list(dict.fromkeys(server_of(model.reference, settings) for model in (*spec.answering[:1], *spec.judges)))
+    references = [*(model.reference for model in spec.answering[:1]), *(judge.reference for judge in spec.judges)]
+    return list(dict.fromkeys(server_of(reference, settings) for reference in references))
 
 
 def server_of(reference: ModelReference, settings: ModelSettings) -> str:
