@@ -137,9 +137,9 @@ class Actor(Struct, frozen=True, kw_only=True):
         """The id in the ledger of an answer of the actor's sources; see `id_within`. It is as given where there is none."""
         if not self.collections:
             return id
-        ids = [id, *(id_within(id, one) for one in self.collections)]
+        ids = [id, *(id_within(id, source) for source in self.collections)]
         sources = ledger.answers.sources(ids)
-        return next((one for one in ids if one in sources and self.may_see(sources[one])), id)
+        return next((name for name in ids if name in sources and self.may_see(sources[name])), id)
 
     def check_unscoped(self) -> None:
         """Refuse an actor that has a scope, since what is asked for is about all sources."""

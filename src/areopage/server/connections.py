@@ -35,7 +35,7 @@ class ConnectionLimits:
     def admit(self, connection: "LimitedProtocol", client: str) -> None:
         """Count a new connection; it, or one that waits, is closed where there are too many."""
         if self._clients[client] >= self._per_client:
-            self._make_room(next((one for one, its in self._waiting.items() if its == client), connection))
+            self._make_room(next((waiting for waiting, its in self._waiting.items() if its == client), connection))
         elif self._clients.total() >= self._most:
             self._make_room(next(iter(self._waiting), connection))
         self._clients[client] += 1

@@ -137,8 +137,8 @@ class BodyLimit(HttpMiddleware):
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Process one request."""
-        told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        if not told.isdigit() or len(told) > 18 or int(told) > self._most:
+        length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        if not length.isdigit() or len(length) > 18 or int(length) > self._most:
             await answer(Request(scope), 413, "too_large", self._message(), {"Connection": "close"})(scope, receive, send)
             return
         await self.app(scope, self._counted(receive), send)
@@ -156,8 +156,8 @@ class BodyLimit(HttpMiddleware):
                 async with asyncio.timeout_at(end):
                     message = await receive()
             except TimeoutError:
-                told = f"the body did not arrive within {self._seconds:g} s (server.body_seconds)"
-                raise Refusal(408, "too_slow", told, {"Connection": "close"}) from None
+                reason = f"the body did not arrive within {self._seconds:g} s (server.body_seconds)"
+                raise Refusal(408, "too_slow", reason, {"Connection": "close"}) from None
             whole = not message.get("more_body", False)
             taken += len(message.get("body", b""))
             if taken > self._most:

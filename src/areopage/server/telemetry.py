@@ -85,7 +85,7 @@ def tell_decision(request: Request, id: str, decision: Decision) -> None:
         "areopage.gate.meaning_not_checked": len(decision.meaning_not_checked) or None,
         "areopage.gate.judge_standing": decision.judge.standing if decision.judge is not None else None,
     }
-    span.add_event("gen_ai.evaluation.result", _known(attributes))
+    span.add_event("gen_ai.evaluation.result", _without_none(attributes))
 
 
 def traced(provider: "TracerProvider") -> type[QualityJudge]:
@@ -100,33 +100,33 @@ def traced(provider: "TracerProvider") -> type[QualityJudge]:
         ) -> Evaluated:
             """As QualityJudge.evaluate_case, within a span."""
             with tracer.start_as_current_span("evaluate") as span:
-                found = await super().evaluate_case(case, store, on_judgment)
-                _describe(span, found)
-                return found
+                evaluated = await super().evaluate_case(case, store, on_judgment)
+                _describe(span, evaluated)
+                return evaluated
 
     return TracedJudge
 
 
-def _describe(span: "Span", found: Evaluated) -> None:
+def _describe(span: "Span", evaluated: Evaluated) -> None:
     """Put an evaluation's figures on a span, with an event for each criterion. The answer's id is there, its text is not."""
     evaluation = {
-        "areopage.answer.id": found.id,
-        "areopage.suite": found.suite,
+        "areopage.answer.id": evaluated.id,
+        "areopage.suite": evaluated.suite,
         "gen_ai.evaluation.name": "score_global",
-        "gen_ai.evaluation.score.value": found.score_global,
-        "gen_ai.evaluation.score.label": found.grade,
-        "gen_ai.usage.input_tokens": found.prompt_tokens,
-        "gen_ai.usage.output_tokens": found.completion_tokens,
+        "gen_ai.evaluation.score.value": evaluated.score_global,
+        "gen_ai.evaluation.score.label": evaluated.grade,
+        "gen_ai.usage.input_tokens": evaluated.prompt_tokens,
+        "gen_ai.usage.output_tokens": evaluated.completion_tokens,
     }
-    span.set_attributes(_known(evaluation))
-    for one in found.criteria:
+    span.set_attributes(_without_none(evaluation))
+    for result in evaluated.criteria:
         attributes = {
-            "gen_ai.evaluation.name": one.criterion,
-            "gen_ai.evaluation.score.value": one.score,
-            "gen_ai.evaluation.score.label": one.grade,
+            "gen_ai.evaluation.name": result.criterion,
+            "gen_ai.evaluation.score.value": result.score,
+            "gen_ai.evaluation.score.label": result.grade,
         }
-        span.add_event("gen_ai.evaluation.result", _known(attributes))
+        span.add_event("gen_ai.evaluation.result", _without_none(attributes))
 
 
-def _known(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if value is not None}

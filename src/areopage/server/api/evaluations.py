@@ -83,33 +83,33 @@ async def submit(request: Request, actor: Submitter) -> Response:
     body = await json_body(request)
     if "items" in decoded(body, dict[str, msgspec.Raw]):
         answers = decoded(body, GivenAnswers).items
-        given = [_submission(answer, actor, f"$.items[{at}]") for at, answer in enumerate(answers)]
+        submitted = [_submission(answer, actor, f"$.items[{at}]") for at, answer in enumerate(answers)]
     else:
-        given = [_submission(decoded(body, GivenAnswer), actor, "$")]
+        submitted = [_submission(decoded(body, GivenAnswer), actor, "$")]
     context = context_of(request)
-    _check_dates(given, actor, context)
-    submissions = await run_in_threadpool(_within_scope, context.ledger, given, actor) if actor.collections else given
+    _check_dates(submitted, actor, context)
+    submissions = await run_in_threadpool(_within_scope, context.ledger, submitted, actor) if actor.collections else submitted
     new = await context.submit(submissions)
     metrics_of(request).submitted(new)
     if not all(new):
         taken = await run_in_threadpool(Intake.clashing, context.ledger, submissions, new)
         if taken:
             others = "its answer is not stored" if len(submissions) == 1 else "the other answers of the request are stored"
-            named = {id(stored): answer.id for stored, answer in zip(submissions, given, strict=True)}
+            named = {id(stored): answer.id for stored, answer in zip(submissions, submitted, strict=True)}
             ids = name_list(dict.fromkeys(repr(named[id(answer)]) for answer in taken))  # as the client gave them
             raise Refusal(409, "id_taken", f"another answer has the id {ids}: {others}")
-    accepted = [Accepted(id=one.id, new=fresh) for one, fresh in zip(given, new, strict=True)]
+    accepted = [Accepted(id=answer.id, new=fresh) for answer, fresh in zip(submitted, new, strict=True)]
     return json_response(AcceptedAnswers(items=accepted), 202)
 
 
-def _check_dates(given: Sequence[Answer], actor: Actor, context: ServerContext) -> None:
+def _check_dates(submitted: Sequence[Answer], actor: Actor, context: ServerContext) -> None:
     """Refuse answers of days long ago by keys that may only submit: they would change figures of periods that were reported."""
     days = context.config.monitor.section.oldest_days
     if actor.role != "ingest" or days is None:
         return
     first = context.now().date() - timedelta(days=days)
-    for one in given:
-        if one.answered_at.astimezone(UTC).date() < first:
+    for answer in submitted:
+        if answer.answered_at.astimezone(UTC).date() < first:
             raise Refusal(
                 422,
                 "invalid",
@@ -118,16 +118,16 @@ def _check_dates(given: Sequence[Answer], actor: Actor, context: ServerContext) 
             )
 
 
-def _within_scope(ledger: Ledger, given: Sequence[Answer], actor: Actor) -> list[Answer]:
+def _within_scope(ledger: Ledger, submitted: Sequence[Answer], actor: Actor) -> list[Answer]:
     """Submissions under ids of their own where answers that the actor may not see have these ids."""
-    sources = ledger.answers.sources([one.id for one in given])
+    sources = ledger.answers.sources([answer.id for answer in submitted])
     hidden = {id for id, source in sources.items() if not actor.may_see(source)}
 
     def renamed(answer: Answer) -> Answer:
         id = id_within(answer.id, answer.source)
         return msgspec.structs.replace(answer, id=id, case=msgspec.structs.replace(answer.case, id=id))
 
-    return [renamed(answer) if answer.id in hidden else answer for answer in given]
+    return [renamed(answer) if answer.id in hidden else answer for answer in submitted]
 
 
 @router.get("", responses=answers_with(EvaluationPage), summary="List evaluated answers, newest first")
@@ -166,13 +166,13 @@ def list_evaluations(
         variant=variant,
         text=text.strip(),
     )
-    found = ledger.lists.page(filters, before=before, limit=limit)
-    ids = [score.id for score in found]
-    note(ledger, actor, "read", "", f"a list of {len(found)} answers")
+    listed = ledger.lists.page(filters, before=before, limit=limit)
+    ids = [score.id for score in listed]
+    note(ledger, actor, "read", "", f"a list of {len(listed)} answers")
     note_scores_listed(request, ledger, actor, ids)
     answers = ledger.answers.by_id(ids)
-    items = [_view_of(score, actor, answers.get(score.id)) for score in found]
-    page = EvaluationPage(items=items, next=found[-1].number if len(found) == limit else None)
+    items = [_view_of(score, actor, answers.get(score.id)) for score in listed]
+    page = EvaluationPage(items=items, next=listed[-1].number if len(listed) == limit else None)
     return json_response(page)
 
 
@@ -274,17 +274,17 @@ def _submission(answer: GivenAnswer, actor: Actor, place: str) -> Answer:
         raise Refusal(422, "invalid", f"{fault} - at `{place}`") from None
 
 
-def contents_of(given: GivenAnswer | CheckRequest, at: str = "") -> tuple[Any, str, Any]:
+def contents_of(body: GivenAnswer | CheckRequest, at: str = "") -> tuple[Any, str, Any]:
     """Prompt, response and documents of a body, under either of their names."""
-    found: list[Any] = []
+    contents: list[Any] = []
     for name, synonym in (("prompt", "question"), ("response", "answer"), ("documents", "context_chunks")):
-        values = [value for value in (getattr(given, name), getattr(given, synonym)) if value is not None]
+        values = [value for value in (getattr(body, name), getattr(body, synonym)) if value is not None]
         if len(values) > 1:
             raise Refusal(422, "invalid", f"{name} and {synonym} are synonyms: give only one{at}")
         if not values and name != "documents":
             raise Refusal(422, "invalid", f"Object missing required field `{name} (or {synonym})`{at}")
-        found.append(values[0] if values else ())
-    prompt, response, documents = found
+        contents.append(values[0] if values else ())
+    prompt, response, documents = contents
     if isinstance(prompt, list):
         prompt = [{"role": turn.role, "content": turn.content} for turn in prompt]
     return prompt, response, documents
@@ -293,10 +293,10 @@ def contents_of(given: GivenAnswer | CheckRequest, at: str = "") -> tuple[Any, s
 def check_labels(ledger: Ledger, actor: Actor, source: str | None, variant: str | None) -> None:
     """Refuse a source or a variant that no evaluated answer has: a misspelt filter must not look like no answers."""
     lists = ledger.lists
-    sources, variants = [one for one in lists.sources() if actor.may_see(one)], lists.variants(actor.collections)
-    for name, value, known in (("source", source, sources), ("variant", variant, variants)):
-        if value is not None and known and value not in known:
-            allowed = name_list([repr(one) for one in known])
+    sources, variants = [name for name in lists.sources() if actor.may_see(name)], lists.variants(actor.collections)
+    for name, value, labels in (("source", source, sources), ("variant", variant, variants)):
+        if value is not None and labels and value not in labels:
+            allowed = name_list([repr(label) for label in labels])
             raise Refusal(422, "invalid", f"{name}: no evaluated answer has the {name} {value!r}: use one of {allowed}")
 
 
@@ -315,7 +315,7 @@ def _view_of(evaluation: Evaluation, actor: Actor, answer: Answer | None, *, bli
     """
     is_evaluated = evaluation.state == "evaluated"
     case = Case(id="", prompt="") if answer is None else answer.case
-    quality: QualityDictionary = {one.criterion.rpartition(".")[2]: one.score for one in evaluation.criteria}
+    quality: QualityDictionary = {result.criterion.rpartition(".")[2]: result.score for result in evaluation.criteria}
     quality |= {"score_global": evaluation.score_global, "feedback": evaluation.feedback}
     if evaluation.score_global is None:
         quality["reason"] = evaluation.reason

@@ -56,26 +56,26 @@ def figures(
     labels = criterion_labels(suite, context.language)
     scope = Scope(source=actor.in_scope(source, "source"), variant=variant)
     check_labels(context.ledger, actor, scope.source, variant)
-    found = PeriodFigures.of(context.ledger, period, scope, suite.scale, labels, baseline=baseline)
-    if baseline is not None and found.baseline != baseline:
-        known = ", ".join(repr(one.variant) for one in found.variants) or "none"
-        raise Refusal(422, "invalid", f"baseline: no answer of the variant {baseline!r} in these days: use one of {known}")
-    return json_response(figures_for(request, actor, found))
+    period_figures = PeriodFigures.of(context.ledger, period, scope, suite.scale, labels, baseline=baseline)
+    if baseline is not None and period_figures.baseline != baseline:
+        variants = ", ".join(repr(variant_figures.variant) for variant_figures in period_figures.variants) or "none"
+        raise Refusal(422, "invalid", f"baseline: no answer of the variant {baseline!r} in these days: use one of {variants}")
+    return json_response(figures_for(request, actor, period_figures))
 
 
-def figures_for(request: Request, actor: Actor, found: PeriodFigures, *, live: bool = False) -> PeriodFigures:
+def figures_for(request: Request, actor: Actor, period_figures: PeriodFigures, *, live: bool = False) -> PeriodFigures:
     """A period's figures as an actor may see them: texts by `storage.export_text`, and noted in the audit log.
 
     Judges and cost are counted over all sources: a limited key sees none.
     """
     context = context_of(request)
     storage = context.config.shared.storage
-    worst = tuple(outward(one, storage.export_text, storage.max_chars) for one in found.worst)
-    told = [one.id for one in worst if one.prompt or one.response]
-    listed = [one.id for one in worst]
-    note_shown(request, context.ledger, actor, f"figures with {len(told)} answers", told, scored=listed, live=live)
-    found = structs.replace(found, worst=worst)
-    return structs.replace(found, judges=(), cost={}) if actor.collections else found
+    worst = tuple(outward(evaluation, storage.export_text, storage.max_chars) for evaluation in period_figures.worst)
+    shown = [evaluation.id for evaluation in worst if evaluation.prompt or evaluation.response]
+    listed = [evaluation.id for evaluation in worst]
+    note_shown(request, context.ledger, actor, f"figures with {len(shown)} answers", shown, scored=listed, live=live)
+    period_figures = structs.replace(period_figures, worst=worst)
+    return structs.replace(period_figures, judges=(), cost={}) if actor.collections else period_figures
 
 
 @router.get("/alerts", responses=answers_with(AlertPage), tags=["figures"], summary="List the newest alerts")
@@ -96,16 +96,18 @@ def alerts(
         raise Refusal(422, "invalid", f"rule: use one of {', '.join(RULES)}")
     stored = context_of(request).ledger.alerts
     scope = actor.collections
-    found = list(stored.list(state=state, rule=rule, incident=incident, sources=scope, before=before, limit=limit))
-    note_alerts(request, actor, found)
-    last = found[-1].number if len(found) == limit else None
-    return json_response(AlertPage(items=found, open=stored.counts(sources=actor.collections), next=last))
+    listed = list(stored.list(state=state, rule=rule, incident=incident, sources=scope, before=before, limit=limit))
+    note_alerts(request, actor, listed)
+    last = listed[-1].number if len(listed) == limit else None
+    return json_response(AlertPage(items=listed, open=stored.counts(sources=actor.collections), next=last))
 
 
 def note_alerts(request: Request, actor: Actor, shown: Sequence[Alert]) -> None:
     """Note that alerts about answers, which quote them, were shown."""
-    told = [alert.answer_id for alert in shown if alert.answer_id]
-    note_shown(request, context_of(request).ledger, actor, f"alerts about {len(told)} answers", told, scored=told)
+    answer_ids = [alert.answer_id for alert in shown if alert.answer_id]
+    note_shown(
+        request, context_of(request).ledger, actor, f"alerts about {len(answer_ids)} answers", answer_ids, scored=answer_ids
+    )
 
 
 @router.post(
@@ -118,11 +120,11 @@ def note_alerts(request: Request, actor: Actor, shown: Sequence[Alert]) -> None:
 )
 async def label(request: Request, actor: Writer) -> Response:
     """Store a rater's scores of an answer. A later label by the same rater on the same criterion replaces an earlier one."""
-    given = decoded(await json_body(request), GivenLabels)
-    said = Given(scores={criterion: f"{score:f}" for criterion, score in given.scores.items()}, note=given.note)
-    done = await run_in_threadpool(store_review, context_of(request), actor, given.answer_id, said, given.rater)
-    blind = all(one.blind for one in done.labels)
-    reply = StoredLabels(stored=len(done.labels), rater=given.rater or actor.name, blind=blind, remark="" if blind else NOT_BLIND)
+    body = decoded(await json_body(request), GivenLabels)
+    said = Given(scores={criterion: f"{score:f}" for criterion, score in body.scores.items()}, note=body.note)
+    done = await run_in_threadpool(store_review, context_of(request), actor, body.answer_id, said, body.rater)
+    blind = all(label.blind for label in done.labels)
+    reply = StoredLabels(stored=len(done.labels), rater=body.rater or actor.name, blind=blind, remark="" if blind else NOT_BLIND)
     return json_response(reply, 201)
 
 
@@ -130,7 +132,7 @@ def store_review(
     context: ServerContext,
     actor: Actor,
     id: str,
-    given: Given,
+    review: Given,
     rater: str | None = None,
     *,
     origin: Origin = "api",
@@ -149,7 +151,7 @@ def store_review(
             context.ledger,
             id,
             name,
-            given,
+            review,
             origin=origin,
             now=context.now(),
             rubric=rubric,
@@ -217,6 +219,6 @@ def measured(
         if not lenient or not judge:
             raise Refusal(422, "invalid", str(fault)) from None
         report = measure_judge()
-    told = [id for id, question in report.questions.items() if question]
-    note_shown(request, context.ledger, actor, f"agreement with {len(told)} questions", told, scored=list(report.questions))
+    shown = [id for id, question in report.questions.items() if question]
+    note_shown(request, context.ledger, actor, f"agreement with {len(shown)} questions", shown, scored=list(report.questions))
     return report

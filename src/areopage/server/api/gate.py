@@ -96,8 +96,8 @@ def trace_batch(context: ServerContext) -> Batch[Trace, None]:
     """The group commit of traces, with texts reduced by the storage policy."""
     storage, traces = context.config.shared.storage, context.ledger.traces
 
-    def keep(given: Sequence[Trace]) -> None:
-        traces.append([stored_trace(one, storage.text, storage.max_chars) for one in given])
+    def keep(batch: Sequence[Trace]) -> None:
+        traces.append([stored_trace(trace, storage.text, storage.max_chars) for trace in batch])
 
     return Batch(keep, what="traces", most=MOST_WAITING, most_bytes=MOST_BYTES, delay=GROUP_SECONDS, retry=RETRY_SECONDS)
 
@@ -124,12 +124,12 @@ def _material_of(asked: CheckRequest, rules: GateConfig) -> tuple[str, str, Fore
 
 def _reply_of(context: ServerContext, id: str, decision: Decision, stored: Noted) -> CheckReply:
     language = decision.prompt_lang or decision.response_lang or context.language
-    held = decision.verdict == "human_review" and stored == "yes"
+    is_held = decision.verdict == "human_review" and stored == "yes"
     explained = zip(decision.reasons, explain(decision, language), strict=True)
     shown = {
         "reasons": tuple(ReasonView(**structs.asdict(reason), text=text) for reason, text in explained),
-        "sentences": tuple(record_from(SentenceView, one) for one in decision.sentences),
+        "sentences": tuple(record_from(SentenceView, sentence) for sentence in decision.sentences),
         "signals": tuple(record_from(SignalView, signal) for signal in decision.signals),
         "metrics": structs.replace(decision.metrics, confidence=rounded(decision.metrics.confidence)),
     }
-    return CheckReply(**structs.asdict(decision) | shown, id=id, stored=stored, held=f"/v1/chat/held/{id}" if held else None)
+    return CheckReply(**structs.asdict(decision) | shown, id=id, stored=stored, held=f"/v1/chat/held/{id}" if is_held else None)

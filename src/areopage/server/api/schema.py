@@ -38,12 +38,12 @@ class ApiRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler behind a check of the parameters' names."""
-        handle, known = super().get_route_handler(), [field.alias for field in self.dependant.query_params]
+        handle, declared = super().get_route_handler(), [field.alias for field in self.dependant.query_params]
 
         async def checked(request: Request) -> Response:
-            unknown = next((name for name in request.query_params if name not in known), None)
+            unknown = next((name for name in request.query_params if name not in declared), None)
             if unknown is not None:
-                allowed = f"use {', '.join(known)}" if known else "this route has none"
+                allowed = f"use {', '.join(declared)}" if declared else "this route has none"
                 raise Refusal(422, "invalid", f"unknown parameter {unknown[:LONGEST_NAME]!r}: {allowed}")
             return await handle(request)
 
@@ -89,8 +89,8 @@ def _schema_of(record: Any) -> dict[str, Any]:
 
 def components(records: tuple[Any, ...]) -> dict[str, Any]:
     """The schemas of records and their nested records, by name."""
-    found = msgspec.json.schema_components(records, ref_template=REFERENCE)[1]
-    for kind in TWO_NAMED & found.keys():
+    schemas = msgspec.json.schema_components(records, ref_template=REFERENCE)[1]
+    for kind in TWO_NAMED & schemas.keys():
         either = [[{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names] for names in NAMES]
-        found[kind] = found[kind] | {"allOf": [{"oneOf": choices} for choices in either]}
-    return found
+        schemas[kind] = schemas[kind] | {"allOf": [{"oneOf": choices} for choices in either]}
+    return schemas

@@ -58,12 +58,12 @@ def list_traces(
     """List traces without their documents. A key limited to several collections must name one."""
     ledger = context_of(request).ledger
     filter = TraceFilter(prompt=prompt, verdict=verdict, collection=actor.in_scope(collection, "collection"))
-    found = ledger.traces.list(filter, limit=limit, before=before)
-    note(ledger, actor, "read", "", f"a list of {len(found)} traces")
-    note_scores_listed(request, ledger, actor, [trace.id for trace in found])
+    listed = ledger.traces.list(filter, limit=limit, before=before)
+    note(ledger, actor, "read", "", f"a list of {len(listed)} traces")
+    note_scores_listed(request, ledger, actor, [trace.id for trace in listed])
     page = TracePage(
-        items=[record_from(TraceEntry, one, **_shared_fields(one)) for one in found],
-        next=found[-1].answer.number if len(found) == limit else None,
+        items=[record_from(TraceEntry, trace, **_shared_fields(trace)) for trace in listed],
+        next=listed[-1].answer.number if len(listed) == limit else None,
     )
     return json_response(page)
 
@@ -89,21 +89,21 @@ def latest(
     """The latest decision of the gate on this question, with its documents."""
     ledger = context_of(request).ledger
     filter = TraceFilter(prompt=question, collection=actor.in_scope(collection, "collection"))
-    found = next((one for one in ledger.traces.list(filter, limit=1) if not one.erased), None)
-    if found is None:
+    trace = next((trace for trace in ledger.traces.list(filter, limit=1) if not trace.erased), None)
+    if trace is None:
         raise Refusal(404, "unknown_answer", "no answer to this question is stored, or its answers were erased")
-    note_scores_seen(ledger, actor, found.id)
-    moment = found.at.astimezone(UTC)
+    note_scores_seen(ledger, actor, trace.id)
+    moment = trace.at.astimezone(UTC)
     snapshot = Snapshot(
-        id=found.id,
+        id=trace.id,
         timestamp=moment,
-        question=found.prompt,
-        documents=found.documents,
-        sources=[document.source for document in found.documents],
-        generation=found.response,
-        metrics=found.metrics,
+        question=trace.prompt,
+        documents=trace.documents,
+        sources=[document.source for document in trace.documents],
+        generation=trace.response,
+        metrics=trace.metrics,
     )
-    return json_response(Latest(metrics={"timestamp": moment, "question": found.prompt, **found.metrics}, snapshot=snapshot))
+    return json_response(Latest(metrics={"timestamp": moment, "question": trace.prompt, **trace.metrics}, snapshot=snapshot))
 
 
 @router.delete("/traces/{id}", status_code=204, responses=faults(401, 403, 404, 421, 422, 503), summary="Erase an answer's texts")
@@ -138,8 +138,8 @@ async def erase(request: Request, id: str, actor: Admin) -> Response:
 )
 async def verdict(request: Request, id: str, actor: Writer) -> Response:
     """Store a label. An `action` releases or rejects a held answer; this is final."""
-    given = decoded(await json_body(request), GivenVerdict)
-    return json_response(await run_in_threadpool(_store_verdict, context_of(request), actor, id, given), 201)
+    body = decoded(await json_body(request), GivenVerdict)
+    return json_response(await run_in_threadpool(_store_verdict, context_of(request), actor, id, body), 201)
 
 
 def _erase_by(context: ServerContext, actor: Actor, id: str) -> None:
@@ -156,40 +156,40 @@ def _trace_of(context: ServerContext, actor: Actor, id: str, *, is_kept: bool = 
     return trace
 
 
-def _shared_fields(one: Trace) -> dict[str, Any]:
-    reasons = [reason.code for reason in one.decision.reasons] if one.decision else []
-    return {"at": one.at.astimezone(UTC), "delivered": one.answer.delivered, "reasons": reasons}
+def _shared_fields(trace: Trace) -> dict[str, Any]:
+    reasons = [reason.code for reason in trace.decision.reasons] if trace.decision else []
+    return {"at": trace.at.astimezone(UTC), "delivered": trace.answer.delivered, "reasons": reasons}
 
 
-def _view_of(context: ServerContext, one: Trace) -> TraceView:
+def _view_of(context: ServerContext, trace: Trace) -> TraceView:
     traces = context.ledger.traces
-    release = traces.release(one.id)
-    labels = context.ledger.labels.grounding([one.id]).get(one.id, ())
-    language = one.language or context.language
+    release = traces.release(trace.id)
+    labels = context.ledger.labels.grounding([trace.id]).get(trace.id, ())
+    language = trace.language or context.language
     return record_from(
         TraceView,
-        one,
-        **_shared_fields(one),
-        model=one.answer.model,
-        session=one.answer.session,
-        api_key=one.answer.api_key,
-        seconds=one.answer.seconds,
-        judge=one.decision.judge if one.decision else None,
-        explanations=explain(one.decision, one.decision.prompt_lang or language) if one.decision else [],
-        sentences=[record_from(SentenceView, sentence) for sentence in one.decision.sentences] if one.decision else [],
+        trace,
+        **_shared_fields(trace),
+        model=trace.answer.model,
+        session=trace.answer.session,
+        api_key=trace.answer.api_key,
+        seconds=trace.answer.seconds,
+        judge=trace.decision.judge if trace.decision else None,
+        explanations=explain(trace.decision, trace.decision.prompt_lang or language) if trace.decision else [],
+        sentences=[record_from(SentenceView, sentence) for sentence in trace.decision.sentences] if trace.decision else [],
         labels=[record_from(GroundingView, label, created_at=label.created_at.astimezone(UTC)) for label in labels],
-        release=record_from(HeldReply, release, id=one.id) if release else None,
-        waiting=traces.waiting([one.id]).get(one.id, 0),
+        release=record_from(HeldReply, release, id=trace.id) if release else None,
+        waiting=traces.waiting([trace.id]).get(trace.id, 0),
     )
 
 
-def _store_verdict(context: ServerContext, actor: Actor, id: str, given: GivenVerdict) -> StoredVerdict:
+def _store_verdict(context: ServerContext, actor: Actor, id: str, body: GivenVerdict) -> StoredVerdict:
     trace = _trace_of(context, actor, id)
-    if given.text is not None and given.action != "release":
+    if body.text is not None and body.action != "release":
         raise Refusal(422, "invalid", "text: allowed only with the action release")
-    settlement = Settlement(state=SETTLED[given.action], text=given.text) if given.action else None
-    said = Given(grounded=given.grounded, sentences=given.sentences, note=given.note, settlement=settlement)
-    done = store_review(context, actor, trace.id, said, given.rater, blind=given.blind)
+    settlement = Settlement(state=SETTLED[body.action], text=body.text) if body.action else None
+    said = Given(grounded=body.grounded, sentences=body.sentences, note=body.note, settlement=settlement)
+    done = store_review(context, actor, trace.id, said, body.rater, blind=body.blind)
     release = context.ledger.traces.release(trace.id)
     state = release.state if release else None
-    return StoredVerdict(id=trace.id, rater=given.rater or actor.name, state=state, settled=done.settled)
+    return StoredVerdict(id=trace.id, rater=body.rater or actor.name, state=state, settled=done.settled)

@@ -30,23 +30,23 @@ def show_answers(request: Request, reader: Reader) -> Response:
     context = context_of(request)
     asked = chosen(request, context.now().date(), ALL, reader.collections)
     lists = context.ledger.lists
-    found = lists.page(asked.filters, before=asked.before, limit=PER_PAGE + 1)
-    rows = found[:PER_PAGE]
+    listed = lists.page(asked.filters, before=asked.before, limit=PER_PAGE + 1)
+    rows = listed[:PER_PAGE]
     note(context.ledger, reader, "read", "", f"a list of {len(rows)} answers")
     note_scores_listed(request, context.ledger, reader, [row.id for row in rows])
     labels = criterion_labels(context.suite, language(request).code)
-    criteria = in_order(labels, [one.criterion for row in rows for one in row.criteria] or list(labels))
+    criteria = in_order(labels, [result.criterion for row in rows for result in row.criteria] or list(labels))
     return render(
         request,
         "answers.html.j2",
         asked=asked,
         rows=rows,
         kept=_kept_of(asked),
-        older=asked.query(before=str(rows[-1].number)) if len(found) > PER_PAGE else None,
+        older=asked.query(before=str(rows[-1].number)) if len(listed) > PER_PAGE else None,
         criteria={criterion: label_of(labels, criterion) for criterion in criteria},
         choices=labels,
         grades=GRADES,
-        sources=[one for one in lists.sources() if reader.may_see(one)],
+        sources=[source for source in lists.sources() if reader.may_see(source)],
         variants=lists.variants(reader.collections),
         scale=context.suite.scale,
     )
@@ -102,7 +102,7 @@ class CriterionView(Struct, frozen=True, kw_only=True):
     @property
     def judges_range(self) -> tuple[float, float] | None:
         """The lowest and the highest score of the judges; None where there are fewer than two."""
-        scores = [one.score for one in self.said if one.score is not None]
+        scores = [said.score for said in self.said if said.score is not None]
         return (min(scores), max(scores)) if len(scores) > 1 else None
 
     @property
@@ -145,19 +145,19 @@ def shown_alerts(context: ServerContext, alerts: Sequence[Alert], spoken: Locale
     are made anew from the evaluation, and the others have the name of their rule as their title.
     """
     monitor, suite = context.config.monitor, context.suite
-    own, locale = monitor_locale(monitor, suite).code, monitor_locale(monitor, suite, spoken.code)
+    stored, locale = monitor_locale(monitor, suite).code, monitor_locale(monitor, suite, spoken.code)
     answers = [alert.answer_id for alert in alerts if alert.answer_id]
     scores = context.ledger.evaluations.latest(answers) if answers else {}
     shown = []
     for alert in alerts:
         score = scores.get(alert.answer_id)
         title, body, question, foreign = alert.title, alert.body, question_line(alert), ""
-        if own != spoken.code and alert.rule == ANSWER and score is not None and score.state == "evaluated":
+        if stored != spoken.code and alert.rule == ANSWER and score is not None and score.state == "evaluated":
             threshold = monitor.section.thresholds(suite.scale).answer
             title, body = answer_texts(score, threshold, monitor.floors(suite), locale)
             question = body.partition("\n")[0]
-        elif own != spoken.code:
-            title, body, foreign = spoken.say(f"rule_{alert.rule}"), f"{alert.title}\n{alert.body}", own
+        elif stored != spoken.code:
+            title, body, foreign = spoken.say(f"rule_{alert.rule}"), f"{alert.title}\n{alert.body}", stored
         shown.append(
             ShownAlert(
                 alert=alert,
@@ -181,8 +181,8 @@ def _answer_view(context: ServerContext, id: str, spoken: Locale) -> AnswerView 
     judgments = ledger.evaluations.judgments(id, evaluation.run_id)
     labels = criterion_labels(suite, spoken.code)
     response = fold_space(answer.case.response or "")
-    given = ledger.labels.of(id)
-    last = {(label.rater, label.criterion): number for number, label in enumerate(given)}
+    given_labels = ledger.labels.of(id)
+    last = {(label.rater, label.criterion): number for number, label in enumerate(given_labels)}
     return AnswerView(
         answer=answer,
         evaluation=evaluation,
@@ -191,7 +191,7 @@ def _answer_view(context: ServerContext, id: str, spoken: Locale) -> AnswerView 
         calls=tuple(_calls_of(judgments, labels, response)),
         labels=tuple(
             (label, label_of(labels, label.criterion) if label.criterion else "", last[label.rater, label.criterion] != number)
-            for number, label in enumerate(given)
+            for number, label in enumerate(given_labels)
         ),
         alerts=shown_alerts(context, ledger.alerts.of(id), spoken),
         review=ledger.review_queue.item(id),
@@ -202,13 +202,13 @@ def _criteria_of(
     score: Evaluation | None, judgments: Sequence[Judgment], labels: Mapping[str, str], scale: Scale, response: str
 ) -> tuple[CriterionView, ...]:
     """The criteria in the suite's order, each with what the judges say on it: of several calls, the one that counts."""
-    results = {one.criterion: one for one in score.criteria} if score else {}
+    results = {result.criterion: result for result in score.criteria} if score else {}
     latest = said_by_criterion(judgments, response)
-    found = []
+    views = []
     for criterion in in_order(labels, [*results, *latest]):
         result = results.get(criterion)
         value = result.score if result else None
-        found.append(
+        views.append(
             CriterionView(
                 criterion=criterion,
                 label=label_of(labels, criterion),
@@ -218,7 +218,7 @@ def _criteria_of(
                 said=latest.get(criterion, ()),
             )
         )
-    return tuple(found)
+    return tuple(views)
 
 
 def said_by_criterion(judgments: Sequence[Judgment], response: str) -> dict[str, tuple[Said, ...]]:
@@ -232,7 +232,7 @@ def said_by_criterion(judgments: Sequence[Judgment], response: str) -> dict[str,
             before = of_judges.get(place)
             if before is None or said.score is not None or before.score is None:
                 of_judges[place] = said
-    return {criterion: tuple(found.values()) for criterion, found in latest.items()}
+    return {criterion: tuple(verdicts.values()) for criterion, verdicts in latest.items()}
 
 
 def _calls_of(
@@ -254,7 +254,7 @@ def _said_of(judge: str, outcome: Outcome, response: str) -> Said:
             outcome="scored",
             score=outcome.score,
             explanation=outcome.explanation,
-            evidence=tuple((one, quoted_verbatim(one, response) if response else None) for one in outcome.evidence),
+            evidence=tuple((extract, quoted_verbatim(extract, response) if response else None) for extract in outcome.evidence),
             reason="",
         )
     explanation, reason = (outcome.explanation, "") if isinstance(outcome, NotApplicable) else ("", outcome.reason)

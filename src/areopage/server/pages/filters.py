@@ -118,9 +118,9 @@ class Chosen(Asked, frozen=True, kw_only=True):
         return parts | {"q": self.text or None, "baseline": self.baseline}
 
 
-def ignore_unknown(query: Mapping[str, str], known: Collection[str], ignored: list[Ignored]) -> None:
+def ignore_unknown(query: Mapping[str, str], names: Collection[str], ignored: list[Ignored]) -> None:
     """Add the parameters that a page does not have to `ignored`."""
-    ignored += [Ignored(why="filter_unknown", value=name) for name in query if name not in {*known, *OF_EVERY_PAGE}]
+    ignored += [Ignored(why="filter_unknown", value=name) for name in query if name not in {*names, *OF_EVERY_PAGE}]
 
 
 def chosen(request: Request, today: date, default: str, scope: Sequence[str]) -> Chosen:
@@ -172,10 +172,10 @@ def _scope_of(query: Mapping[str, str], name: str) -> str | None:
 def choice_of(query: Mapping[str, str], name: str, choices: Collection[Name], field: str, ignored: list[Ignored]) -> Name | None:
     """Return a parameter that is one of the choices; add any other value to `ignored`."""
     value = query.get(name, "")
-    found = next((one for one in choices if one == value), None)
-    if value and found is None:
+    choice = next((choice for choice in choices if choice == value), None)
+    if value and choice is None:
         ignored.append(Ignored(field=field, value=value))
-    return found
+    return choice
 
 
 def number_of(query: Mapping[str, str], name: str, field: str, ignored: list[Ignored], *, least: int = 0) -> int | None:

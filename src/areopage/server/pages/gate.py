@@ -102,8 +102,8 @@ def show_gate(request: Request, reader: Reader) -> Response:
     traces = context.ledger.traces
     # a verdict, a question or a wish narrows the list; the rates are about all answers of the period
     summary = traces.summary(structs.replace(asked.filter, verdict=None, prompt=None, unlabelled=False))
-    found = traces.list(asked.filter, limit=PER_PAGE + 1, before=asked.before)
-    rows = found[:PER_PAGE]
+    listed = traces.list(asked.filter, limit=PER_PAGE + 1, before=asked.before)
+    rows = listed[:PER_PAGE]
     note(context.ledger, reader, "read", "", f"a list of {len(rows)} traces")
     note_scores_listed(request, context.ledger, reader, [row.answer.id for row in rows])
     values: Mapping[str, Any] = {
@@ -111,7 +111,7 @@ def show_gate(request: Request, reader: Reader) -> Response:
         "summary": summary,
         "rates": [(verdict, Share.counted(summary.verdicts.get(verdict, 0), summary.traces)) for verdict in GATE_VERDICTS],
         "rows": rows,
-        "older": asked.query(before=str(rows[-1].answer.number)) if len(found) > PER_PAGE else None,
+        "older": asked.query(before=str(rows[-1].answer.number)) if len(listed) > PER_PAGE else None,
         "thresholds": context.gate.config.thresholds,
         "confidences": _confidence_chart(summary.confidences, spoken, "gate_confidences"),
         "word_values": _confidence_chart(summary.p_unsupported, spoken, "gate_word_values"),
@@ -190,7 +190,7 @@ class Piece(Struct, frozen=True, kw_only=True):
 
 
 class ShownSignal(Struct, frozen=True, kw_only=True):
-    """A signal of the gate with the words of the answer that it found, each once; `found` counts the places.
+    """A signal of the gate with the words of the answer that it found, each once; `times` counts the places.
 
     `counts`: whether the value is a count. `milliseconds` is None where the time was not measured.
     """
@@ -199,7 +199,7 @@ class ShownSignal(Struct, frozen=True, kw_only=True):
     value: float | None
     counts: bool
     places: tuple[str, ...]
-    found: int
+    times: int
     milliseconds: float | None
 
 
@@ -244,7 +244,7 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
         sentences=tuple(sentences),
         reasons=reasons,
         documents=tuple((document, _marked(document.text, support.get(document.id, ()))) for document in trace.documents),
-        signals=tuple(_signal_view(one) for one in decision.signals),
+        signals=tuple(_signal_view(signal) for signal in decision.signals),
         thresholds=structs.asdict(gate.config.thresholds) if gate.version == decision.version else None,
     )
 
@@ -256,7 +256,7 @@ def _signal_view(signal: Signal) -> ShownSignal:
         value=signal.value,
         counts=signal.name in COUNTS,
         places=tuple(dict.fromkeys(seen)),
-        found=len(seen),
+        times=len(seen),
         milliseconds=None if signal.seconds is None else signal.seconds * 1e3,
     )
 
@@ -267,13 +267,13 @@ def _grouped(decision: Decision, language: str) -> tuple[ShownReason, ...]:
     groups: dict[str, list[Reason]] = {}
     for reason in decision.reasons:
         groups.setdefault(reason_text(decision, structs.replace(reason, sentence=None, document=""), words), []).append(reason)
-    found = []
+    shown = []
     for number, (text, same) in enumerate(groups.items(), start=1):
         near = {reason.document for reason in same}
-        told = reason_text(decision, structs.replace(same[0], sentence=None), words) if len(near) == 1 else text
+        shown_text = reason_text(decision, structs.replace(same[0], sentence=None), words) if len(near) == 1 else text
         places = sorted({reason.sentence + 1 for reason in same if reason.sentence is not None})
-        found.append(ShownReason(number=number, text=told, sentences=tuple(places), times=len(same)))
-    return tuple(found)
+        shown.append(ShownReason(number=number, text=shown_text, sentences=tuple(places), times=len(same)))
+    return tuple(shown)
 
 
 def _sentence_support(sentence: SentenceCheck, index: int, decision: Decision) -> Support:
@@ -311,16 +311,16 @@ def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[Shown
 def _support_of(trace: Trace, views: Sequence[ShownSentence], gate: Gate) -> dict[str, list[tuple[int, Place]]]:
     """The places that support sentences, by document. They are not stored: the grounding model finds them again."""
     model, rules, decision = gate.config.grounding, gate.config, trace.decision
-    found: dict[str, list[tuple[int, Place]]] = {}
+    by_document: dict[str, list[tuple[int, Place]]] = {}
     unsupported = {view.number for view in views if view.support == "unsupported"}
     if model is None or decision is None or not views or len(trace.response) > rules.max_characters:
-        return found
+        return by_document
     language = decision.response_lang or decision.prompt_lang or "en"
     grounding = ground(model, trace.prompt, trace.response, read_documents(trace.response, trace.documents, rules.top), language)
     for number, sentence in enumerate(grounding.sentences, start=1):
         if sentence.claim and sentence.supporting is not None and number not in unsupported:
-            found.setdefault(sentence.supporting.document, []).append((number, sentence.supporting))
-    return found
+            by_document.setdefault(sentence.supporting.document, []).append((number, sentence.supporting))
+    return by_document
 
 
 def _marked(text: str, support: Sequence[tuple[int, Place]]) -> Markup:
@@ -333,7 +333,7 @@ def _marked(text: str, support: Sequence[tuple[int, Place]]) -> Markup:
     for start, end in sorted(numbers):
         if start < at or not start < end <= len(text):
             continue
-        told = ", ".join(map(str, numbers[start, end]))
-        parts += [Markup.escape(text[at:start]), Markup("<mark>{}</mark><sup>{}</sup>").format(text[start:end], told)]
+        marks = ", ".join(map(str, numbers[start, end]))
+        parts += [Markup.escape(text[at:start]), Markup("<mark>{}</mark><sup>{}</sup>").format(text[start:end], marks)]
         at = end
     return Markup().join([*parts, Markup.escape(text[at:])])

@@ -39,11 +39,11 @@ def held_of(request: Request, actor: Actor, id: str) -> HeldReply:
 def show_held(request: Request, id: str, visitor: Follower) -> Response:
     """The review state of the answer; htmx fetches the page again while it waits."""
     try:
-        held = held_of(request, visitor, id)
+        reply = held_of(request, visitor, id)
     except Refusal:
         return render(request, "missing.html.j2", 404)
     ledger = context_of(request).ledger
     trace = ledger.traces.get(id)
-    if not held.text and trace is not None and trace.prompt:
+    if not reply.text and trace is not None and trace.prompt:
         note_shown(request, ledger, visitor, "the question of a held answer", [id], live=True)
-    return render(request, "held.html.j2", held=held, question=trace.prompt if trace else "")
+    return render(request, "held.html.j2", held=reply, question=trace.prompt if trace else "")

@@ -121,7 +121,7 @@ def show_alerts(request: Request, reader: Reader) -> Response:
         rules=[(name, counts.get(name, 0)) for name in RULES if name in counts or name == rule],
         rule=rule,
         incident=incident,
-        members=alerts.members([one.number for one in (*shown, *past)]) if not sources else {},
+        members=alerts.members([alert.number for alert in (*shown, *past)]) if not sources else {},
         total=sum(counts.values()),
         page=page,
         pages=max(1, -(-count // ALERTS_SHOWN)),
@@ -157,7 +157,7 @@ def show_queue(request: Request, reader: Reader) -> Response:
     dead_after = context.config.monitor.section.worker.dead_after
     waiting = evaluations.waiting(FAILED_SHOWN, reader.collections)
     failed = evaluations.failed(FAILED_SHOWN, reader.collections)
-    listed = [one.id for one in (*waiting, *failed)]
+    listed = [evaluation.id for evaluation in (*waiting, *failed)]
     note_shown(request, context.ledger, reader, f"a list of {len(listed)} answers", listed)
     judgeable = context.config.shared.storage.text in JUDGEABLE
     losses = _losses_of(context, reader)
@@ -206,8 +206,8 @@ def retry(request: Request, writer: Writer, form: Form) -> Response:
         evaluations = ledger.evaluations
         unfinished = evaluations.failed(FAILED_AT_ONCE, writer.collections)
         unfinished += evaluations.waiting(FAILED_AT_ONCE, writer.collections, tried=True)
-        theirs = [one.id for one in unfinished]
-        ids = theirs if ids is None else [one for one in ids if one in theirs]
+        theirs = [evaluation.id for evaluation in unfinished]
+        ids = theirs if ids is None else [asked for asked in ids if asked in theirs]
     reopened = retry_answers(ledger, ids, given_up=judgeable)
     if not reopened and not judgeable:
         raise Refusal(409, "not_judgeable", "the storage policy left no whole text that a judge could read")
@@ -223,18 +223,18 @@ def show_golden(request: Request, reader: Reader) -> Response:
     rounds = context.ledger.golden_runs.list(context.suite.name, ROUNDS_SHOWN)
     source = f"{GOLDEN_SOURCE}{context.suite.name}"
     newest = context.ledger.lists.page(Filters(source=source), limit=1)
-    by_time = sorted((one for one in rounds if one.mean is not None), key=lambda one: one.started_at)
-    scale, days = context.suite.scale, [one.started_at.date() for one in by_time]
+    by_time = sorted((run for run in rounds if run.mean is not None), key=lambda run: run.started_at)
+    scale, days = context.suite.scale, [run.started_at.date() for run in by_time]
     several = len(set(days)) < len(days)
     chart = TrendChart(
         title=spoken.say("golden_trend"),
-        days=tuple(spoken.short_date(one.started_at.date()) + (f" {one.started_at:%H:%M}" if several else "") for one in by_time),
+        days=tuple(spoken.short_date(run.started_at.date()) + (f" {run.started_at:%H:%M}" if several else "") for run in by_time),
         series=(
             Series(
                 label=spoken.say("mean_score"),
-                values=[one.mean for one in by_time],
+                values=[run.mean for run in by_time],
                 css="c0",
-                notes=[spoken.count("day_answers", one.scored) for one in by_time],
+                notes=[spoken.count("day_answers", run.scored) for run in by_time],
             ),
         ),
         low=scale.min,
@@ -263,7 +263,7 @@ def show_agreement(request: Request, reader: Reader, days: str = "", judge: str 
         ("agreement_which", only, ("", SAMPLE, EVERY)),
         ("agreement_judge", judge, ("", report.judge)),
     )
-    claims = [claim_text(lang, one.claim, one.items) for one in report.agreement.criteria]
+    claims = [claim_text(lang, criterion.claim, criterion.items) for criterion in report.agreement.criteria]
     return render(
         request,
         "agreement.html.j2",

@@ -76,7 +76,7 @@ def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], read
     return Overview(
         figures=figures,
         trend=figures.days if long else DayFigures.of_period(ledger, longer, scope, suite.scale),
-        qualification=next((one.qualification for one in lists.page(newest, limit=1)), ""),
+        qualification=next((evaluation.qualification for evaluation in lists.page(newest, limit=1)), ""),
         backlog=backlog,
         waits=None if waited is None else int(waited // 60),
         open_alerts=sum(alerts.counts(sources=reader.collections).values()),
@@ -102,8 +102,11 @@ def trends_of(
     """A chart for the global score and one for each criterion, on the same axis; none where no day has a score."""
     if not any(day.means for day in shown):
         return []
-    named = [("", locale.say("global_score"), "c0"), *((one.criterion, one.label, "c1") for one in figures.criteria)]
-    found = []
+    named = [
+        ("", locale.say("global_score"), "c0"),
+        *((criterion.criterion, criterion.label, "c1") for criterion in figures.criteria),
+    ]
+    trends = []
     for criterion, label, css in named:
         chart = TrendChart(
             title=locale.say("trend_title", name=label),
@@ -113,5 +116,5 @@ def trends_of(
             high=scale.max,
             levels=(ChartLevel(value=threshold, label=""),) if threshold is not None and not criterion else (),
         )
-        found.append(Trend(criterion=criterion, label=label, chart=draw(chart, locale)))
-    return found
+        trends.append(Trend(criterion=criterion, label=label, chart=draw(chart, locale)))
+    return trends

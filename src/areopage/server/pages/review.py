@@ -53,10 +53,13 @@ router = APIRouter(include_in_schema=False)
 class Waiting(Struct, frozen=True, kw_only=True):
     """A line of the queue.
 
-    The reason is not shown, since it would reveal a score; that a user waits for a held answer is shown. `held`: the rater has
-    labelled the answer, and it still waits for release. `together` is the number of answers that this settlement decides, 0 where
-    none waits. `asks_scores`: whether raters are asked for scores, or whether the documents support the answer. `seen`: the rater
-    has seen scores of the answer, so that a label is not blind.
+    The reason is not shown, since it would reveal a score; that a user waits for a held answer is shown.
+
+    Args:
+        awaits_release: the rater has labelled the answer, and it still waits for release.
+        together: the number of answers that this settlement decides, 0 where none waits.
+        asks_scores: whether raters are asked for scores, or whether the documents support the answer.
+        seen: the rater has seen scores of the answer, so that a label is not blind.
     """
 
     item: ReviewItem
@@ -64,7 +67,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
     suite: str
     raters: int
     address: str
-    held: bool = False
+    awaits_release: bool = False
     together: int = 0
     asks_scores: bool = True
     seen: bool = False
@@ -108,15 +111,15 @@ def show_queue(request: Request, reader: Reader, after: int = 0, suite: str = ""
     context = context_of(request)
     ledger, queue, rater = context.ledger, context.ledger.review_queue, rater_of(request, reader)
     after = min(max(after, 0), MOST_NUMBER)
-    found = list(islice(_lines_of(context, reader, rater, after=after, suite=suite), SHOWN + 1))
-    lines = found[:SHOWN]
-    note_shown(request, ledger, reader, f"a list of {len(lines)} answers", [one.item.answer_id for one in lines])
-    further = lines[-1].item.number if len(found) > SHOWN else 0
+    listed = list(islice(_lines_of(context, reader, rater, after=after, suite=suite), SHOWN + 1))
+    lines = listed[:SHOWN]
+    note_shown(request, ledger, reader, f"a list of {len(lines)} answers", [line.item.answer_id for line in lines])
+    further = lines[-1].item.number if len(listed) > SHOWN else 0
     # of a scoped key's answers, no more than one page is read
     waiting = (None if after or further else len(lines)) if reader.collections else queue.count_open(_of_suite(context, suite))
     # a scoped key is not told of suites whose answers it may not see
-    known = (
-        [one.suite for one in lines]
+    suites = (
+        [line.suite for line in lines]
         if reader.collections
         else [name or context.suite.name for name in queue.open_runs().values()]
     )
@@ -129,7 +132,7 @@ def show_queue(request: Request, reader: Reader, after: int = 0, suite: str = ""
         after=after,
         further=further,
         suite=suite,
-        suites=sorted({*known, *([suite] if suite else [])}),
+        suites=sorted({*suites, *([suite] if suite else [])}),
         kept=_kept(suite),
     )
 
@@ -141,8 +144,8 @@ def show_next(request: Request, reader: Reader, id: str = "", after: int = 0, su
         return show_answer(request, id, reader)
     context, rater = context_of(request), rater_of(request, reader)
     behind = _lines_of(context, reader, rater, after=min(max(after, 0), MOST_NUMBER), suite=suite)
-    found = next(behind, None) or next(_lines_of(context, reader, rater, suite=suite), None)
-    return RedirectResponse(found.address if found else "/review", 303)
+    following = next(behind, None) or next(_lines_of(context, reader, rater, suite=suite), None)
+    return RedirectResponse(following.address if following else "/review", 303)
 
 
 @router.get("/gate/{id}")
@@ -175,11 +178,11 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     if fault:
         return _answer_page(request, writer, shown, fault=fault, sent=sent)
     rater = " ".join(sent.rater.split())
-    own = _own_labels(context.ledger, id, rater)
-    blind = not own and not _on_gate_page(request) and not is_seen(context.ledger, id, rater=rater, actor=writer.name)
+    rater_labels = _own_labels(context.ledger, id, rater)
+    blind = not rater_labels and not _on_gate_page(request) and not is_seen(context.ledger, id, rater=rater, actor=writer.name)
     try:
-        if given := _given_by(sent, own):
-            store_review(context, writer, id, given, rater if writer.keyless else None, origin="web", blind=blind)
+        if review := _given_by(sent, rater_labels):
+            store_review(context, writer, id, review, rater if writer.keyless else None, origin="web", blind=blind)
     except Refusal as refusal:
         say, scale = language(request).say, Rubric.for_answer(context.ledger, id, context.suite).scale
         if refusal.status_code == 409:
@@ -242,9 +245,9 @@ def _own_labels(ledger: Ledger, id: str, rater: str) -> dict[str, Label]:
     return {label.criterion: label for label in labels if rater and label.rater == rater}
 
 
-def _given_by(sent: Sent, own: Mapping[str, Label]) -> Given | None:
+def _given_by(sent: Sent, rater_labels: Mapping[str, Label]) -> Given | None:
     """What a form says that its rater's current labels do not; None: nothing. So a release does not replace a blind label."""
-    grounding, sentences = own.get(GROUNDING), tuple(sorted(sent.sentences))
+    grounding, sentences = rater_labels.get(GROUNDING), tuple(sorted(sent.sentences))
     scored = any(score.strip() for score in sent.scores.values())
     said = (sent.grounded, sentences, sent.note.strip())
     if grounding is None or scored or said != (grounding.grounded, grounding.sentences, grounding.note):
@@ -258,7 +261,9 @@ def _sent_by(form: FormData, actor: Actor) -> Sent:
     return Sent(
         scores={name.removeprefix(FIELD): value for name, value in fields.items() if name.startswith(FIELD)},
         grounded=fields.get("grounded", ""),
-        sentences=frozenset(int(one) for one in numbers[:MOST_SENTENCES] if one.isascii() and one.isdigit() and len(one) < 6),
+        sentences=frozenset(
+            int(number) for number in numbers[:MOST_SENTENCES] if number.isascii() and number.isdigit() and len(number) < 6
+        ),
         note=fields.get("note", "").replace("\r\n", "\n")[:MAX_NOTE],
         text=fields.get("text", "").replace("\r\n", "\n"),
         rater=fields.get("rater", "") if actor.keyless else actor.name,
@@ -285,9 +290,9 @@ def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int =
     suites = ledger.review_queue.open_runs()
     while items := ledger.review_queue.open_items(rater or None, limit=SHOWN, after=after, suite=chosen):
         ids = [item.answer_id for item in items]
-        given, together = ledger.labels.current_of(ids), ledger.traces.waiting(ids)
+        labels, together = ledger.labels.current_of(ids), ledger.traces.waiting(ids)
         seen = {id for id, who in ledger.audit.scores_seen(ids) if who in (rater, reader.name)}
-        labelled = {labelled for labelled, who, _ in given if rater and who == rater}
+        labelled = {labelled for labelled, who, _ in labels if rater and who == rater}
         for item in items:
             id = item.answer_id
             answer = ledger.answers.get(id)
@@ -296,10 +301,10 @@ def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int =
             yield Waiting(
                 item=item,
                 prompt=answer.case.prompt_text,
-                raters=len({who for one, who, _ in given if one == id}),
+                raters=len({who for labelled_id, who, _ in labels if labelled_id == id}),
                 suite=suites.get(item.run_id) or context.suite.name,
                 address=_with(review_url(id), suite),
-                held=item.why == HELD and id in labelled,
+                awaits_release=item.why == HELD and id in labelled,
                 together=together.get(id, 0),
                 asks_scores=answer.origin in ("bench", "monitor"),
                 seen=id in seen,
@@ -317,20 +322,20 @@ def _answer_page(
     rubric, code, rater = asked.rubric, language_code(request), rater_of(request, actor)
     labels = list(context.ledger.labels.current_of([id]).values())
     scores = [label for label in labels if label.criterion != GROUNDING]
-    own, item = _own_labels(context.ledger, id, rater), context.ledger.review_queue.item(id)
-    labelled = any(criterion != GROUNDING for criterion in own)
-    blind = not own and not _on_gate_page(request)
+    rater_labels, item = _own_labels(context.ledger, id, rater), context.ledger.review_queue.item(id)
+    labelled = any(criterion != GROUNDING for criterion in rater_labels)
+    blind = not rater_labels and not _on_gate_page(request)
     seen = is_seen(context.ledger, id, rater=rater, actor=actor.name)
     if labelled or (shown.trace is not None and not blind):
         note_scores_seen(context.ledger, actor, id, rater)
     else:
         note(context.ledger, actor, "read", id)
-    before = own.get(GROUNDING)
+    before = rater_labels.get(GROUNDING)
     sent = sent or Sent(
-        scores={path: f"{label.score:g}" for path, label in own.items() if path != GROUNDING},
+        scores={path: f"{label.score:g}" for path, label in rater_labels.items() if path != GROUNDING},
         grounded=before.grounded if before else "",
         sentences=frozenset(before.sentences) if before else frozenset(),
-        note=next((label.note for label in own.values()), ""),
+        note=next((label.note for label in rater_labels.values()), ""),
         text=shown.answer.case.response or "",
         rater=rater,
     )
@@ -341,7 +346,7 @@ def _answer_page(
         "blind": blind,
         "counts": blind and not seen,
         "reviewing": not _on_gate_page(request),
-        "unseen": GROUNDING in own and own[GROUNDING].blind,
+        "unseen": GROUNDING in rater_labels and rater_labels[GROUNDING].blind,
         "item": item,
         "kept": _kept(_suite_of(request)),
         "next_address": _next_address(request, item),

@@ -56,7 +56,7 @@ class SaidOf(Struct, frozen=True, kw_only=True):
     @property
     def differ(self) -> bool:
         """Whether the judges give different scores."""
-        return len({one.score for one in self.said}) > 1
+        return len({said.score for said in self.said}) > 1
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -87,17 +87,17 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 def asked_of(context: ServerContext, answer: Answer, language: str) -> Asked:
     """What raters are asked of an answer: in a benchmark run the criteria that the case was judged by."""
-    found = answer_panel(context.ledger, answer.id)
-    rubric = Rubric.of_panel(*found) if found else Rubric.of_suite(context.suite)
+    panel = answer_panel(context.ledger, answer.id)
+    rubric = Rubric.of_panel(*panel) if panel else Rubric.of_suite(context.suite)
     evaluation = context.ledger.evaluations.get(answer.id, rubric.run_id or None)
-    judged = {one.criterion for one in evaluation.criteria} if found and evaluation else set[str]()
+    judged = {result.criterion for result in evaluation.criteria} if panel and evaluation else set[str]()
     return Asked(
         answer_id=answer.id,
         rubric=rubric,
         paths=tuple(path for path in rubric.paths if path in judged) or rubric.paths,
         language=language,
-        persona=found[0].personas.get(answer.case.maturity) if found else None,
-        run_suite=f"{found[0].suite} {found[0].suite_version}" if found else "",
+        persona=panel[0].personas.get(answer.case.maturity) if panel else None,
+        run_suite=f"{panel[0].suite} {panel[0].suite_version}" if panel else "",
         evaluation=evaluation,
     )
 
@@ -107,15 +107,15 @@ def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str
     id, rubric, evaluation = asked.answer_id, asked.rubric, asked.evaluation
     judge = ledger.labels.panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
     raters = sorted({label.rater for label in labels}, key=lambda name: (name != rater, name))
-    given = {(label.rater, label.criterion): label.score for label in labels}
-    for one in raters:
-        overall = rubric.overall({path: given[one, path] for path in rubric.paths if (one, path) in given})
+    scores = {(label.rater, label.criterion): label.score for label in labels}
+    for name in raters:
+        overall = rubric.overall({path: scores[name, path] for path in rubric.paths if (name, path) in scores})
         if overall is not None:
-            given.setdefault((one, OVERALL), overall)
+            scores.setdefault((name, OVERALL), overall)
     judged = evaluation is not None and evaluation.state == "evaluated"
     judgments = ledger.evaluations.judgments(id, evaluation.run_id) if evaluation is not None and judged else []
     said = said_by_criterion(judgments, fold_space(response))
-    judges = sorted({one.judge for found in said.values() for one in found})
+    judges = sorted({verdict.judge for verdicts in said.values() for verdict in verdicts})
     names = rubric.labels(asked.language)
     shown = {path: names[path] for path in asked.paths} | {OVERALL: ""}
     return {
@@ -127,8 +127,8 @@ def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str
             Compared(
                 label=name,
                 judge=judge.get(path),
-                judges=tuple(_range(said.get(path, ()), one) for one in judges) if len(judges) > 1 else (),
-                people=tuple(given.get((one, path)) for one in raters),
+                judges=tuple(_range(said.get(path, ()), name) for name in judges) if len(judges) > 1 else (),
+                people=tuple(scores.get((name, path)) for name in raters),
             )
             for path, name in shown.items()
         ],
@@ -138,7 +138,7 @@ def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str
 
 
 def _range(said: Sequence[Said], judge: str) -> tuple[float, float] | None:
-    scores = [one.score for one in said if one.judge == judge and one.score is not None]
+    scores = [verdict.score for verdict in said if verdict.judge == judge and verdict.score is not None]
     return (min(scores), max(scores)) if scores else None
 
 

@@ -76,12 +76,12 @@ def list_runs(request: Request, reader: Reader) -> Response:
     """The newest benchmark runs; a key that is limited to some sources cannot list them."""
     reader.check_unscoped()
     ledger, locale = context_of(request).ledger, language(request)
-    found, signed = ledger.runs(), dict[str, dict[str, SignOff]]()
+    stored, signed = ledger.runs(), dict[str, dict[str, SignOff]]()
     for signoff in ledger.signoffs.of():  # the latest of each name
         signed.setdefault(signoff.run_id, {})[signoff.name] = signoff
-    runs = [_listed(run, signed.get(run.id, {}), ledger, locale) for run in found[:LISTED]]
-    going = {one.run_id for one in ledger.fleet.open_runs()}
-    return render(request, "runs.html.j2", runs=runs, more=len(found) - LISTED, open=going)
+    runs = [_listed(run, signed.get(run.id, {}), ledger, locale) for run in stored[:LISTED]]
+    going = {fleet_run.run_id for fleet_run in ledger.fleet.open_runs()}
+    return render(request, "runs.html.j2", runs=runs, more=len(stored) - LISTED, open=going)
 
 
 def _listed(run: Run, signed: Mapping[str, SignOff], ledger: Ledger, locale: Locale) -> Listed:
@@ -164,8 +164,8 @@ def view_of(context: ServerContext, actor: Actor, id: str) -> RunView | None:
 
 
 def _may_see(context: ServerContext, actor: Actor, view: RunView) -> bool:
-    own = list(view.answer_ids.values())
-    return not actor.collections or bool(own and actor.may_see_answers(context.ledger, own))
+    ids = list(view.answer_ids.values())
+    return not actor.collections or bool(ids and actor.may_see_answers(context.ledger, ids))
 
 
 def visible_run(context: ServerContext, actor: Actor, id: str) -> Run | None:
@@ -217,9 +217,9 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
     report = Path(view.run.folder) / REPORT
     is_here = bool(view.run.folder) and report.is_file()
     compared = [  # a criterion with the jury's failures against people's
-        (criteria[id].title, one)
-        for id, one in (figures.criteria.items() if figures else ())
-        if id in criteria and one.failures is not None
+        (criteria[id].title, figure)
+        for id, figure in (figures.criteria.items() if figures else ())
+        if id in criteria and figure.failures is not None
     ]
     return render(
         request,
@@ -241,8 +241,8 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
             if release
             else [no_release_text(view, locale)]
         ),
-        exam_steps=[(one.text, shlex.join(one.command)) for one in exam_steps(view, release, locale)] if release else [],
-        open_points=[reservation_line(one, locale) for one in reservations(view)],
+        exam_steps=[(step.text, shlex.join(step.command)) for step in exam_steps(view, release, locale)] if release else [],
+        open_points=[reservation_line(reservation, locale) for reservation in reservations(view)],
         human=list(human_texts(people, locale)),
         compared=compared,
         biased=bool(figures and people and people.sample is None),

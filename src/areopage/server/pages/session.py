@@ -31,13 +31,13 @@ router = APIRouter(include_in_schema=False)
 @router.get("/")
 async def home(request: Request) -> Response:
     """The first page."""
-    return RedirectResponse(home_of(await _known(request)), 303)
+    return RedirectResponse(home_of(await _signed_in(request)), 303)
 
 
 @router.get("/login")
 async def login_page(request: Request, next: str = HOME) -> Response:
     """The form for a key; a signed-in user sees the name of the key."""
-    return _login_page(request, next, actor=await _known(request))
+    return _login_page(request, next, actor=await _signed_in(request))
 
 
 @router.post("/login")
@@ -143,7 +143,7 @@ def home_of(actor: Actor | ApiKey | None) -> str:
     return HOME_OF_ASKERS if actor and actor.role == "ask" else HOME
 
 
-async def _known(request: Request) -> Actor | None:
+async def _signed_in(request: Request) -> Actor | None:
     try:
         return await authenticate(request)
     except Refusal:
