@@ -3,7 +3,7 @@
 Beyond their digests, changes must follow rules: no command removes a sign-off, and none is dated in the past.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -93,15 +93,17 @@ class _Row(Struct):
 
 
 _Rows = dict[str, dict[Any, _Row]]
+_Members = defaultdict[tuple[str, str], list[tuple[Any, bytes]]]
+"""The keys and digests of a link's rows, by change and table."""
 
 
 class Chains(Store):
     """The hash chains of a ledger."""
 
-    def check(self, kept: Sequence[Head], found: Callable[[Fault], None]) -> ChainCheck:
-        """Verify the chains at one moment, and that they hold the heads that a report names; `found` is told each fault."""
+    def check(self, kept: Sequence[Head], on_fault: Callable[[Fault], None]) -> ChainCheck:
+        """Verify the chains at one moment, and that they hold the heads that a report names; `on_fault` gets each fault."""
         with self._ledger.snapshot() as connection:
-            checking = _Checking(connection, kept, found)
+            checking = _Checking(connection, kept, on_fault)
             for link in connection.execute(select(chain).order_by(chain.c.number).execution_options(yield_per=PORTION)):
                 checking.link(link)
             checking.end()
@@ -122,12 +124,12 @@ class Chains(Store):
 class _Checking:
     """One verification: links first, in order, then tables."""
 
-    def __init__(self, connection: Connection, kept: Sequence[Head], found: Callable[[Fault], None]) -> None:
+    def __init__(self, connection: Connection, kept: Sequence[Head], on_fault: Callable[[Fault], None]) -> None:
         self._connection = connection
-        self._kept, self._found = {(one.writer, one.sequence): one.digest for one in kept}, found
-        self._last_kept = {one.writer: max(each.sequence for each in kept if each.writer == one.writer) for one in kept}
+        self._kept, self._on_fault = {(head.writer, head.sequence): head.digest for head in kept}, on_fault
+        self._last_kept = {head.writer: max(each.sequence for each in kept if each.writer == head.writer) for head in kept}
         self._ends: dict[int, tuple[int, str]] = {}
-        self._known: _Rows = {name: {} for name in EVIDENCE}
+        self._chained: _Rows = {name: {} for name in EVIDENCE}
         self._moments: list[tuple[int, datetime, str]] = []
         gates = connection.execute(select(runs.c.id).where(runs.c.kind == "gate")).scalars()
         self._gates = {text_digest(id) for id in gates}
@@ -147,8 +149,8 @@ class _Checking:
         elif row.previous != digest:
             self._fault(subject, "does not follow the link before")
         groups = _groups_of(row)
-        own = link_digest(row.writer, row.sequence, row.previous, row.members, row.digests)
-        if own != row.digest or groups is None or row.rows != sum(len(one.keys) for one in groups):
+        computed = link_digest(row.writer, row.sequence, row.previous, row.members, row.digests)
+        if computed != row.digest or groups is None or row.rows != sum(len(group.keys) for group in groups):
             self._fault(subject, "altered")
         kept = self._kept.pop((row.writer, row.sequence), row.digest)
         if kept != row.digest:
@@ -169,10 +171,10 @@ class _Checking:
     def table(self, evidence: Evidence) -> None:
         """Compare the rows of a table with what the chains say of them."""
         name = str(evidence.table.name)
-        known = self._known[name]
+        chained = self._chained[name]
         for row in _rows_of(self._connection, name):
             key = row[evidence.key]
-            said = known.pop(key, None)
+            said = chained.pop(key, None)
             self.rows += 1
             if said is None or said.change == "removed":
                 self._fault(f"{name} {key}", "not in any chain: inserted")
@@ -192,7 +194,7 @@ class _Checking:
                 self.reread_and_erased += 1
             elif said.reread:
                 self.reread.append(key)
-        for key, said in known.items():
+        for key, said in chained.items():
             if said.change != "removed":
                 self._fault(f"{name} {key}", "deleted")
             self.since.update(Since(name, change, "") for change in said.since)
@@ -215,10 +217,10 @@ class _Checking:
 
     def _take(self, group: Group, link: int, is_since: bool) -> None:
         """Note what a link says of its rows; a change may only be about some tables, and alter the parts that it is about."""
-        evidence, known = EVIDENCE[group.table], self._known[group.table]
+        evidence, chained = EVIDENCE[group.table], self._chained[group.table]
         allowed = ALLOWED[group.change].get(group.table)
-        for key, digests in _members([group]):
-            before = known.get(key)
+        for key, digests in _members_of(group):
+            before = chained.get(key)
             if before is not None and before.change == "removed":  # a link may come back with the judgment of an equal answer
                 before = None
             if allowed is None:
@@ -229,7 +231,7 @@ class _Checking:
                 wrong = set(_differing(evidence, before.digests, digests)).difference(allowed)
                 if wrong:
                     self._fault(f"{group.table} {key}", f"altered ({', '.join(sorted(wrong))}) as if it was {group.change}")
-            now = known[key] = _Row(digests, group.change, link) if before is None else before
+            now = chained[key] = _Row(digests, group.change, link) if before is None else before
             now.digests, now.change = digests, group.change
             now.erased |= group.change == "erased"
             now.reread |= group.change == "reread"
@@ -238,40 +240,42 @@ class _Checking:
 
     def _check_removals(self, groups: Sequence[Group]) -> None:
         """Check a link's removals: of judgments that no answer is linked to, links of erased judgments, and review items."""
-        by_kind: dict[tuple[str, str], list[Group]] = {}
+        members: _Members = defaultdict(list)
         for group in groups:
-            by_kind.setdefault((group.change, group.table), []).append(group)
-        # the new keys of judgments that the link erases, by the old ones, as digests
-        renamed: dict[bytes, bytes] = {}
-        for key, digests in _members(by_kind.get(("erased", "judgments"), ())):
-            before = self._known["judgments"].get(key)
-            if before is not None:
-                renamed[_part_of(before.digests, "key")] = _part_of(digests, "key")
-        added = {_place_of(key) for key, _ in _members(by_kind.get(("added", "answer_judgments"), ()))}
-        for key, _ in _members(by_kind.get(("removed", "answer_judgments"), ())):
-            place, digest = _place_of(key)
-            if (place, renamed.get(digest)) not in added:
-                self._fault(f"answer_judgments {key}", "removed, though its judgment is not erased")
-        for key, digests in _members(by_kind.get(("removed", "judgments"), ())):
+            members[group.change, group.table] += _members_of(group)
+        self._check_removed_links(members)
+        for key, digests in members["removed", "judgments"]:
             if self._linked is None:
-                links = self._known["answer_judgments"].items()
+                links = self._chained["answer_judgments"].items()
                 self._linked = Counter(_place_of(link)[1] for link, row in links if row.change != "removed")
             if self._linked[_part_of(digests, "key")] > 0:
                 self._fault(f"judgments {key}", "removed, though an answer is linked to it")
             elif _part_of(digests, "run") not in self._gates:
                 self._fault(f"judgments {key}", "removed, though only judgments of the gate may be")
-        items = _members(by_kind.get(("removed", "review_items"), ()))
-        self._removed_items |= {key: key.partition(" ")[2] for key, _ in items}
+        self._removed_items |= {key: key.partition(" ")[2] for key, _ in members["removed", "review_items"]}
         if self._linked is not None:
             for change, step in (("added", 1), ("removed", -1)):
-                for key, _ in _members(by_kind.get((change, "answer_judgments"), ())):
+                for key, _ in members[change, "answer_judgments"]:
                     self._linked[_place_of(key)[1]] += step
+
+    def _check_removed_links(self, members: _Members) -> None:
+        """Check that each removed link comes back with the new key that an erasure gave to its judgment."""
+        new_keys: dict[bytes, bytes] = {}  # by the old ones, as digests
+        for key, digests in members["erased", "judgments"]:
+            before = self._chained["judgments"].get(key)
+            if before is not None:
+                new_keys[_part_of(before.digests, "key")] = _part_of(digests, "key")
+        added = {_place_of(key) for key, _ in members["added", "answer_judgments"]}
+        for key, _ in members["removed", "answer_judgments"]:
+            place, digest = _place_of(key)
+            if (place, new_keys.get(digest)) not in added:
+                self._fault(f"answer_judgments {key}", "removed, though its judgment is not erased")
 
     def _check_removed(self) -> None:
         """After the last link: the answers of review items that were removed, and of judgments that were erased, are erased."""
-        there = select(answers.c.id).where(exists().where(answer_texts.c.answer == answers.c.number))
+        unerased = select(answers.c.id).where(exists().where(answer_texts.c.answer == answers.c.number))
         ids = sorted(set(self._removed_items.values()))
-        whole = {row.id for row in rows_in(self._connection, there, answers.c.id, ids)}
+        whole = {row.id for row in rows_in(self._connection, unerased, answers.c.id, ids)}
         for item, answer_id in self._removed_items.items():
             if answer_id in whole:
                 self._fault(f"review_items {item}", "removed, though its answer is not erased")
@@ -282,15 +286,14 @@ class _Checking:
 
     def _fault(self, subject: str, what: str) -> None:
         self.faults += 1
-        self._found(Fault(subject, what))
+        self._on_fault(Fault(subject, what))
 
 
-def _members(groups: Sequence[Group]) -> Iterator[tuple[Any, bytes]]:
-    """The keys of groups' rows, each with its digests."""
-    for group in groups:
-        size = DIGEST_BYTES * len(EVIDENCE[group.table].parts)
-        for at, key in enumerate(group.keys):
-            yield key, group.digests[at * size : (at + 1) * size]
+def _members_of(group: Group) -> Iterator[tuple[Any, bytes]]:
+    """The keys of a group's rows, each with its digests."""
+    size = DIGEST_BYTES * len(EVIDENCE[group.table].parts)
+    for at, key in enumerate(group.keys):
+        yield key, group.digests[at * size : (at + 1) * size]
 
 
 def _part_of(digests: bytes, name: str) -> bytes:
