@@ -25,8 +25,8 @@ from areopage.ledger import (
     Standing,
     Verdict,
     compact_standings,
+    standing_fields,
     standings,
-    told_of,
 )
 from areopage.models import call_notes_in
 from areopage.records import record_from
@@ -236,7 +236,7 @@ def evaluation_of(
             )
             for score_of in scores
         ),
-        **told_of(judges_unexamined(panel) if unexamined is None else unexamined),
+        **standing_fields(judges_unexamined(panel) if unexamined is None else unexamined),
         scored=sum(score_of.scored for score_of in scores),
         planned=sum(score_of.planned for score_of in scores),
         not_applicable=sum(score_of.not_applicable for score_of in scores),

@@ -27,11 +27,13 @@ from .people.standing import exam_words as exam_words  # The command that examin
 
 # Whether a panel's standing in short says that a judge is unfit, so that no score counts.
 from .people.standing import is_unfit as is_unfit
+
+# The fields of a panel's result that say what is known of its judges.
+from .people.standing import standing_fields as standing_fields
 from .people.standing import standing_key as standing_key  # A hash of what a qualification holds for
 from .people.standing import standing_parts as standing_parts  # The state and the names of a panel's standing in short
 from .people.standing import standing_text as standing_text  # The standing of a panel in short
 from .people.standing import standings as standings  # What exams and canaries say of each judge.
-from .people.standing import told_of as told_of  # The fields of a panel's result that say what is known of its judges.
 from .read.caches import Difference as Difference  # A stored value that differs from its recomputation.
 from .read.caches import Orphans as Orphans  # Rows without the row they refer to
 

@@ -189,18 +189,18 @@ class Ledger(Database):
         Raises:
             UnknownRun: there is none; the newest are listed.
         """
-        known = self.runs()
+        runs = self.runs()
         folder = str(Path(os.path.expanduser(name)).resolve())  # noqa: PTH111 - a `~name` of an unknown user is kept
-        found = [run for run in known if name == run.id or folder == run.folder]
-        if not found and name == "latest":
-            found = known[:1]
-        found = found or [run for run in known if run.id.startswith(name)]
-        if len(found) == 1:
-            return found[0]
-        ids = name_list((run.id for run in found or known), 5)
-        if found:
+        matching = [run for run in runs if name == run.id or folder == run.folder]
+        if not matching and name == "latest":
+            matching = runs[:1]
+        matching = matching or [run for run in runs if run.id.startswith(name)]
+        if len(matching) == 1:
+            return matching[0]
+        ids = name_list((run.id for run in matching or runs), 5)
+        if matching:
             raise UnknownRun(f"{name!r} is the beginning of several runs: {ids}")
-        raise UnknownRun(f"no run {name!r} in {self.place}: " + (f"there are {ids}" if known else "it holds no run yet"))
+        raise UnknownRun(f"no run {name!r} in {self.place}: " + (f"there are {ids}" if runs else "it holds no run yet"))
 
     def _runs(self, query: Select[Any]) -> list[Run]:
         return [_run_of(row) for row in self.rows(_newest(query))]
@@ -239,12 +239,12 @@ class Ledger(Database):
 
     def judgments_numbered(self, numbers: Sequence[int]) -> dict[int, Judgment]:
         """Return judgments by number."""
-        found: dict[int, Judgment] = {}
+        by_number: dict[int, Judgment] = {}
         with self.reading() as connection:
             for part in chunks(numbers):
                 rows = _JUDGMENTS.of(connection, part)
-                found |= zip((row.id for row in rows), judgments_of(connection, rows), strict=True)
-        return found
+                by_number |= zip((row.id for row in rows), judgments_of(connection, rows), strict=True)
+        return by_number
 
     def reasons(self, numbers: Sequence[int]) -> dict[tuple[int, str], str]:
         """Return why verdicts of judgments, by number, are missing, by number and criterion."""
@@ -285,17 +285,17 @@ class Ledger(Database):
         A judgment that was erased meanwhile stays erased.
         """
         with self.writing() as connection:
-            for one in judged:
-                same = (judgments.c.key == one.key, judgments.c.run_id == one.run_id)
-                found = select(judgments.c.id).where(*same, judgments.c.created_at == naive(one.created_at))
-                id = connection.execute(found.order_by(judgments.c.id.desc()).limit(1).with_for_update()).scalar()
+            for judgment in judged:
+                same = (judgments.c.key == judgment.key, judgments.c.run_id == judgment.run_id)
+                same_judgment = select(judgments.c.id).where(*same, judgments.c.created_at == naive(judgment.created_at))
+                id = connection.execute(same_judgment.order_by(judgments.c.id.desc()).limit(1).with_for_update()).scalar()
                 if id is None:
                     continue
-                row = row_of(one, "verdicts")
+                row = row_of(judgment, "verdicts")
                 changed = {name: row[name] for name in ("steps", "repair")}
                 connection.execute(update(judgments).where(judgments.c.id == id).values(**changed))
                 connection.execute(delete(verdicts).where(verdicts.c.judgment_id == id))
-                connection.execute(insert(verdicts), [verdict_row(id, verdict) for verdict in one.verdicts])
+                connection.execute(insert(verdicts), [verdict_row(id, verdict) for verdict in judgment.verdicts])
                 seal(connection, "reread", "judgments", whole_judgments(connection, [id]))
 
     def last_judgment(self) -> int:
@@ -313,8 +313,8 @@ class Ledger(Database):
 
     def run_uses(self) -> dict[str, RunUse]:
         """Return what each benchmark run rests on; runs without a judged case are left out."""
-        own = (run_cases.c.answer == answer_judgments.c.answer) & (run_cases.c.run_id == answer_judgments.c.run_id)
-        used = select(run_cases.c.run_id, func.count(answer_judgments.c.key.distinct())).join(answer_judgments, own)
+        of_case = (run_cases.c.answer == answer_judgments.c.answer) & (run_cases.c.run_id == answer_judgments.c.run_id)
+        used = select(run_cases.c.run_id, func.count(answer_judgments.c.key.distinct())).join(answer_judgments, of_case)
         used = used.join(runs, runs.c.id == run_cases.c.run_id)
         # calls are linked before they are made: where a run has ended, all of them were
         used = used.where(runs.c.finished_at.is_not(None) | exists().where(judgments.c.key == answer_judgments.c.key))

@@ -23,9 +23,9 @@ from areopage.ledger import (
     ReviewItem,
     compact_standings,
     is_golden,
+    standing_fields,
     stored_answer,
     stored_judgment,
-    told_of,
 )
 from areopage.monitor.alerts.jobs import due_answer_alert, open_alerting
 from areopage.monitor.config import MonitorConfig
@@ -302,7 +302,7 @@ class Evaluator:
         panel = self._judge.panel
         standings = compact_standings(self._ledger.qualifications.standings(panel.judges, panel.criteria, joint=panel.joint))
         is_addressing = any(signs_in(judgment.steps) for judgment in evaluated.judgments)
-        score = structs.replace(evaluation, **told_of(standings))
+        score = structs.replace(evaluation, **standing_fields(standings))
         alert = due_answer_alert(self._alerting, score, now, addressing=is_addressing)
         finished = self._evaluations.finish(evaluation, _keys_of(evaluated), self._reduced(answer), alert, evaluated.judgments)
         self._has_reduced = True

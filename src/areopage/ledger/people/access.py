@@ -44,7 +44,7 @@ class ApiKeys(Store):
             UserError: a valid key has the name.
         """
         key = PREFIX + secrets.token_urlsafe(32)
-        scope = tuple(dict.fromkeys(storable(one) for one in collections))
+        scope = tuple(dict.fromkeys(storable(collection) for collection in collections))
         made_at = datetime.now(UTC)
         record = ApiKey(id=secrets.token_hex(6), name=storable(name), role=role, created_at=made_at, collections=scope)
         row = row_of(record, "revoked_at") | {"hash": _key_hash(key), "collections": json_text(scope) if scope else ""}

@@ -88,9 +88,9 @@ class Erasure(Store):
 
     def erase_late(self, id: str, run_id: str, keys: Sequence[str]) -> None:
         """Erase a panel's judgments made while their answer was erased."""
-        there = exists().where(answer_texts.c.answer == answers.c.number)
+        has_texts = exists().where(answer_texts.c.answer == answers.c.number)
         with self._ledger.exclusive() as connection:
-            number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~there)).scalar()
+            number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~has_texts)).scalar()
             if number is not None:
                 insert_links(connection, [Link(number, run_id, key) for key in keys])
                 _blank_judgments(connection, [number])
@@ -184,19 +184,19 @@ def _blank_keys(connection: Connection, keys: Sequence[str]) -> None:
     of_bench = of_bench.where(answer_judgments.c.key == judgments.c.key, answers.c.origin == "bench")
     query = select(judgments.c.id, judgments.c.key).join(runs, runs.c.id == judgments.c.run_id)
     query = query.where(judgments.c.key.in_(keys), or_(runs.c.kind != "bench", of_bench.exists()))
-    found = connection.execute(query.order_by(judgments.c.id).with_for_update(of=judgments)).all()
-    if not found:
+    rows = connection.execute(query.order_by(judgments.c.id).with_for_update(of=judgments)).all()
+    if not rows:
         return
-    new = {row.key: f"erased-{secrets.token_hex(16)}" for row in found}
+    new = {row.key: f"erased-{secrets.token_hex(16)}" for row in rows}
     change = update(judgments).where(judgments.c.id == bindparam("number")).values(raw_text="", repair_text="", stored="none")
-    connection.execute(change.values(key=bindparam("new")), [{"number": row.id, "new": new[row.key]} for row in found])
-    for part in chunks([row.id for row in found]):
+    connection.execute(change.values(key=bindparam("new")), [{"number": row.id, "new": new[row.key]} for row in rows])
+    for part in chunks([row.id for row in rows]):
         said = update(verdicts).where(verdicts.c.judgment_id.in_(part))
         connection.execute(said.values(explanation="", evidence="[]", reason=""))
-    seal(connection, "erased", "judgments", whole_judgments(connection, [row.id for row in found]))
+    seal(connection, "erased", "judgments", whole_judgments(connection, [row.id for row in rows]))
     relink = update(answer_judgments).where(answer_judgments.c.key == bindparam("old")).values(key=bindparam("new"))
-    known = select(answer_judgments).where(answer_judgments.c.key.in_(new))
-    seal(connection, "removed", "answer_judgments", connection.execute(known).all())
+    relinked = select(answer_judgments).where(answer_judgments.c.key.in_(new))
+    seal(connection, "removed", "answer_judgments", connection.execute(relinked).all())
     connection.execute(relink, [{"old": key, "new": new[key]} for key in sorted(new)])
     again = select(answer_judgments).where(answer_judgments.c.key.in_(new.values()))
     seal(connection, "added", "answer_judgments", connection.execute(again).all())
@@ -205,10 +205,10 @@ def _blank_keys(connection: Connection, keys: Sequence[str]) -> None:
 def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     keys = keys_of(connection, ids)
     lock_keys(connection, keys)  # before the rows, as settling does
-    there = exists().where(answer_texts.c.answer == answers.c.number)
-    query = select(answers.c.number, answers.c.id).where(answers.c.id.in_(ids), there).order_by(answers.c.number)
+    has_texts = exists().where(answer_texts.c.answer == answers.c.number)
+    query = select(answers.c.number, answers.c.id).where(answers.c.id.in_(ids), has_texts).order_by(answers.c.number)
     rows = connection.execute(query.with_for_update(of=answers, key_share=True)).all()
-    numbers, known = [row.number for row in rows], [row.id for row in rows]
+    numbers, erased_ids = [row.number for row in rows], [row.id for row in rows]
     if not rows:
         return 0
     of_answers = evaluations.c.answer.in_(numbers)
@@ -225,12 +225,12 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     monitored = not_by_index([evaluations.c.state == "evaluated", evaluations.c.origin == "monitor"])
     indexed = evaluations_of(connection, connection.execute(WHOLE_EVALUATIONS.where(of_answers, *monitored)).all())
     if indexed:  # what lists are filtered by stays in the index of words
-        remove_words(connection, [one.number for one in indexed])
-        add_words(connection, {one.number: index_words(one) for one in indexed})
-    connection.execute(update(labels).where(labels.c.answer_id.in_(known)).values(note="", text_key=""))
-    remove_items(connection, known)
-    _refuse(connection, known)
-    about, over = alerts.c.answer_id.in_(known), {"state": "closed", "closed_at": naive(datetime.now(UTC))}
+        remove_words(connection, [evaluation.number for evaluation in indexed])
+        add_words(connection, {evaluation.number: index_words(evaluation) for evaluation in indexed})
+    connection.execute(update(labels).where(labels.c.answer_id.in_(erased_ids)).values(note="", text_key=""))
+    remove_items(connection, erased_ids)
+    _refuse(connection, erased_ids)
+    about, over = alerts.c.answer_id.in_(erased_ids), {"state": "closed", "closed_at": naive(datetime.now(UTC))}
     connection.execute(update(alerts).where(about, alerts.c.delivery == "pending").values(delivery="none"))
     connection.execute(update(alerts).where(about, alerts.c.state == "open").values(**over))
     connection.execute(update(alerts).where(about).values(title=ERASED, body=ERASED, delivery_error=""))
@@ -240,7 +240,7 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     seal(connection, "erased", "answers", whole_answers(connection, numbers))
     seal(connection, "erased", "decisions", whole_decisions(connection, numbers))
     for name, table in (("labels", labels), ("releases", releases)):
-        seal(connection, "erased", name, connection.execute(select(table).where(table.c.answer_id.in_(known))).all())
+        seal(connection, "erased", name, connection.execute(select(table).where(table.c.answer_id.in_(erased_ids))).all())
     return len(rows)
 
 
@@ -258,8 +258,8 @@ def _refuse(connection: Connection, ids: Sequence[str]) -> None:
     query = select(answers.c.id).join(decisions, decisions.c.answer == answers.c.number).where(answers.c.id.in_(ids), is_held())
     now = naive(datetime.now(UTC))
     settled = set(connection.execute(select(releases.c.answer_id).where(releases.c.answer_id.in_(ids))).scalars())
-    held = [id for id in connection.execute(query).scalars() if id not in settled]
-    rows: list[RowValues] = [{"answer_id": id, "state": "refused", "text": "", "rater": "", "at": now} for id in held]
+    waiting = [id for id in connection.execute(query).scalars() if id not in settled]
+    rows: list[RowValues] = [{"answer_id": id, "state": "refused", "text": "", "rater": "", "at": now} for id in waiting]
     insert_missing(connection, releases, rows)
     seal(connection, "added", "releases", rows)
     connection.execute(update(releases).where(releases.c.answer_id.in_(ids)).values(text=""))

@@ -39,12 +39,12 @@ from areopage.scoring import Look, Shift
 class Qualifications(Store):
     """The table `qualifications`; rows are never changed or removed."""
 
-    def add(self, found: Sequence[Qualification]) -> tuple[Qualification, ...]:
+    def add(self, results: Sequence[Qualification]) -> tuple[Qualification, ...]:
         """Append the results of an exam in one transaction; returns them with their numbers."""
-        rows = [row_of(one, "number") | {"path": storable(one.path)} for one in found]
+        rows = [row_of(result, "number") | {"path": storable(result.path)} for result in results]
         with self._ledger.writing() as connection:
             numbers = append_sealed(connection, qualifications, rows)
-        return tuple(msgspec.structs.replace(one, number=at) for one, at in zip(found, numbers, strict=True))
+        return tuple(msgspec.structs.replace(result, number=at) for result, at in zip(results, numbers, strict=True))
 
     def list(self, suite: str | None = None, exam: str | None = None) -> list[Qualification]:
         """Return the results, oldest first, with their items."""
@@ -69,8 +69,8 @@ class Qualifications(Store):
         """What is known of each judge of a panel; see `standings`."""
         paths = {criterion.path for criterion in criteria}
         with self._ledger.reading() as connection:
-            found, drifts = exams_by_path(connection, paths), drifts_by_path(connection, paths)
-        return standings(judges, criteria, found, drifts, judged_at, joint=joint)
+            exams, drifts = exams_by_path(connection, paths), drifts_by_path(connection, paths)
+        return standings(judges, criteria, exams, drifts, judged_at, joint=joint)
 
     def of_panel(self, id: str) -> tuple[JudgeStanding, ...]:
         """What is known now of each judge of a stored panel; () where the panel is not there, or cannot be read."""
@@ -80,11 +80,13 @@ class Qualifications(Store):
 
     def require(self, suite: str, judges: Sequence[ExaminedJudge], criteria: Sequence[Criterion], *, joint: bool = False) -> None:
         """Refuse judges that are not qualified on every criterion that they may judge, by name and standing."""
-        known = self.standings(judges, criteria, joint=joint)
-        lacking = [one for one in known if one.state != "qualified"]
+        standings = self.standings(judges, criteria, joint=joint)
+        lacking = [standing for standing in standings if standing.state != "qualified"]
         if lacking:
-            reasons = "; ".join(f"judge {one.judge} ({one.model}) {lack(one)}" for one in lacking)
-            command = exam_command(suite, ((one.judge, one.model) for one in lacking if one.state != "unfit"), joint=joint)
+            reasons = "; ".join(f"judge {standing.judge} ({standing.model}) {lack(standing)}" for standing in lacking)
+            command = exam_command(
+                suite, ((standing.judge, standing.model) for standing in lacking if standing.state != "unfit"), joint=joint
+            )
             raise ModelError(f"only qualified judges may judge: {reasons}{f' (examine with: {command})' if command else ''}")
 
 
@@ -114,23 +116,23 @@ _RESULT = msgspec.json.Decoder(_Result)
 class CanaryRounds(Store):
     """The table `canary_rounds`; rows are never changed or removed."""
 
-    def add(self, found: Sequence[CanaryRound]) -> tuple[CanaryRound, ...]:
+    def add(self, rounds: Sequence[CanaryRound]) -> tuple[CanaryRound, ...]:
         """Append a round in one transaction; returns it with its numbers, or as another process stored it before."""
         rows = [
-            row_of(one, "number", "found", "look", "shift")
-            | {"path": storable(one.path), "result": json_text(_Result(one.look, one.shift, one.found))}
-            for one in found
+            row_of(result, "number", "found", "look", "shift")
+            | {"path": storable(result.path), "result": json_text(_Result(result.look, result.shift, result.found))}
+            for result in rounds
         ]
         with storage_errors(self._ledger.place):
             try:
                 with self._ledger.engine.begin() as connection:
                     numbers = append_sealed(connection, canary_rounds, rows)
             except IntegrityError:
-                known = self.list(round=found[0].round)
-                if not known:
+                stored = self.list(round=rounds[0].round)
+                if not stored:
                     raise
-                return tuple(known)
-        return tuple(structs.replace(one, number=at) for one, at in zip(found, numbers, strict=True))
+                return tuple(stored)
+        return tuple(structs.replace(result, number=at) for result, at in zip(rounds, numbers, strict=True))
 
     def list(
         self, suite: str | None = None, *, round: str | None = None, judge: str | None = None, digest: str | None = None
@@ -232,12 +234,12 @@ class StoredCalibration(Struct, frozen=True, kw_only=True):
 class Calibrations(Store):
     """The table `calibrations`; rows are never changed or removed."""
 
-    def add(self, one: StoredCalibration) -> bool:
+    def add(self, calibration: StoredCalibration) -> bool:
         """Append a calibration; returns whether it is new."""
-        if any(known.digest == one.digest for known in self.all()):
+        if any(stored.digest == calibration.digest for stored in self.all()):
             return False
         with self._ledger.writing() as connection:
-            append_sealed(connection, calibrations, [row_of(one)])
+            append_sealed(connection, calibrations, [row_of(calibration)])
         return True
 
     def all(self, suite: str | None = None) -> tuple[StoredCalibration, ...]:
@@ -248,11 +250,15 @@ class Calibrations(Store):
 
     def find(self, id: str) -> StoredCalibration:
         """Return a calibration by its id, the beginning of it, or `latest`; a user error where there is none, or several."""
-        known = self.all()
-        found = list(known[-1:]) if id == "latest" else [one for one in known if id and one.digest.startswith(id)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise UserError(f"several calibrations begin with {id!r}: {name_list(one.id for one in found)}")
-        has = f"it has {name_list(one.id for one in known)}" if known else "fit one: areopage calibrate fit RUN"
+        stored = self.all()
+        matching = (
+            list(stored[-1:])
+            if id == "latest"
+            else [calibration for calibration in stored if id and calibration.digest.startswith(id)]
+        )
+        if len(matching) == 1:
+            return matching[0]
+        if matching:
+            raise UserError(f"several calibrations begin with {id!r}: {name_list(calibration.id for calibration in matching)}")
+        has = f"it has {name_list(calibration.id for calibration in stored)}" if stored else "fit one: areopage calibrate fit RUN"
         raise UserError(f"no calibration {id[:64]!r} in {self._ledger.place}: {has}")

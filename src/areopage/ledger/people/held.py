@@ -28,7 +28,7 @@ def held_key(trace: Trace) -> str:
     version; "" for what does not wait."""
     if not trace.waits:
         return ""
-    documents = [(one.id, one.title, one.text, one.source) for one in trace.documents]
+    documents = [(document.id, document.title, document.text, document.source) for document in trace.documents]
     shown = [trace.collection, prompt_key(trace.prompt), trace.response, documents, trace.version]
     return hashlib.sha256(storable_json(shown).encode()).hexdigest()[:32]
 
@@ -40,8 +40,8 @@ def lock_waiting(connection: Connection, id: str) -> dict[str, int]:
     # the rows are locked against an erasure that comes at the same time
     query = _waiting(select(answers.c.id, answers.c.number), decisions.c.held_key.in_(sorted(keys)))
     rows = connection.execute(query.order_by(answers.c.number).with_for_update(of=answers))
-    found = {row.id: row.number for row in rows}
-    return found if id in found else {}
+    numbers = {row.id: row.number for row in rows}
+    return numbers if id in numbers else {}
 
 
 def count_waiting(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
@@ -58,11 +58,11 @@ def count_waiting(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
 
 def queue_traces(connection: Connection, new: Mapping[int, Trace]) -> None:
     """Queue new traces that a person should look at, in the order of their numbers; those of shadow mode one by one."""
-    keys = {number: held_key(one) for number, one in new.items()}
+    keys = {number: held_key(trace) for number, trace in new.items()}
     rows = _first_rows(connection, {key for key in keys.values() if key})
-    for number, one in new.items():
-        if one.verdict == "human_review" and one.channel != "import" and not keys[number]:
-            rows[number] = ReviewItem(answer_id=one.id, why=HELD, created_at=one.at)
+    for number, trace in new.items():
+        if trace.verdict == "human_review" and trace.channel != "import" and not keys[number]:
+            rows[number] = ReviewItem(answer_id=trace.id, why=HELD, created_at=trace.at)
     insert_items(connection, [rows[number] for number in sorted(rows)])
 
 
@@ -93,9 +93,9 @@ def is_held() -> ColumnElement[bool]:
 
     For rows that are sought by their answers: the functions keep SQLite from seeking an index by verdict or channel instead.
     """
-    one = decisions.c
-    verdict, channel = (func.coalesce(column, column) for column in (one.verdict, one.channel))
-    return and_(verdict == "human_review", channel.in_(("chat", "check")), one.mode != "shadow")
+    columns = decisions.c
+    verdict, channel = (func.coalesce(column, column) for column in (columns.verdict, columns.channel))
+    return and_(verdict == "human_review", channel.in_(("chat", "check")), columns.mode != "shadow")
 
 
 # --- inside
@@ -103,17 +103,19 @@ def is_held() -> ColumnElement[bool]:
 
 def _first_rows(connection: Connection, keys: Collection[str]) -> dict[int, ReviewItem]:
     """Lock keys, and give the item of the first that waits under each, by its number, where none of them has one."""
-    one, rows = decisions.c, dict[int, ReviewItem]()
+    columns, rows = decisions.c, dict[int, ReviewItem]()
     lock_keys(connection, keys)
     for part in chunks(sorted(keys)):
-        queued = _waiting(select(one.held_key), one.held_key.in_(part)).join(
+        queued = _waiting(select(columns.held_key), columns.held_key.in_(part)).join(
             review_items, review_items.c.answer_id == answers.c.id
         )
         left = sorted({*part}.difference(connection.execute(queued.where(review_items.c.why == HELD)).scalars()))
         no_item = ~exists().where(review_items.c.answer_id == answers.c.id)
-        first = _waiting(select(func.min(one.answer)), one.held_key.in_(left), no_item).group_by(one.held_key)
-        found = connection.execute(_with_decisions(select(one.answer, answers.c.id, one.at)).where(one.answer.in_(first)))
-        rows |= {row.answer: ReviewItem(answer_id=row.id, why=HELD, created_at=aware(row.at)) for row in found}
+        first = _waiting(select(func.min(columns.answer)), columns.held_key.in_(left), no_item).group_by(columns.held_key)
+        first_rows = connection.execute(
+            _with_decisions(select(columns.answer, answers.c.id, columns.at)).where(columns.answer.in_(first))
+        )
+        rows |= {row.answer: ReviewItem(answer_id=row.id, why=HELD, created_at=aware(row.at)) for row in first_rows}
     return rows
 
 

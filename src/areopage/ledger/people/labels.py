@@ -57,8 +57,8 @@ class OfSuite(Struct, frozen=True, kw_only=True):
     @property
     def items(self) -> ColumnElement[bool]:
         """The condition on review items."""
-        own = review_items.c.run_id.in_(select(runs.c.id).where(runs.c.suite == storable(self.name)))
-        return or_(own, review_items.c.run_id == "") if self.others else own
+        of_runs = review_items.c.run_id.in_(select(runs.c.id).where(runs.c.suite == storable(self.name)))
+        return or_(of_runs, review_items.c.run_id == "") if self.others else of_runs
 
 
 class ReviewQueue(Store):
@@ -81,8 +81,8 @@ class ReviewQueue(Store):
         beyond = or_(turn > last, and_(turn == last, review_items.c.number > after)) if after else true()
         query = select(review_items).where(review_items.c.state == "open", beyond, suite.items if suite else true())
         if rater is not None:
-            own = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
-            query = query.where(or_(~exists().where(own), _waits(review_items.c.answer_id)))
+            by_rater = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
+            query = query.where(or_(~exists().where(by_rater), _waits(review_items.c.answer_id)))
         return self._ledger.records(ReviewItem, query.order_by(turn, review_items.c.number).limit(limit))
 
     def item(self, answer_id: str) -> ReviewItem | None:
@@ -117,29 +117,29 @@ class ReviewQueue(Store):
 
     def open_runs(self) -> dict[str, str]:
         """Return the suites of the benchmark runs with open items, by the run's id; "" by "" where items belong to no run."""
-        found = select(review_items.c.run_id, runs.c.suite).distinct().where(review_items.c.state == "open")
-        query = found.join(runs, runs.c.id == review_items.c.run_id, isouter=True)
+        open_runs = select(review_items.c.run_id, runs.c.suite).distinct().where(review_items.c.state == "open")
+        query = open_runs.join(runs, runs.c.id == review_items.c.run_id, isouter=True)
         return {row.run_id: row.suite or "" for row in self._ledger.rows(query)}
 
 
 class Labels(Store):
     """The table `labels`, and judges' scores of labelled answers."""
 
-    def add(self, given: Sequence[Label]) -> None:
+    def add(self, new: Sequence[Label]) -> None:
         """Append labels and close completed review items, all or none."""
-        if not given:
+        if not new:
             return
         # the rows of decisions are locked against an erasure that comes at the same time
         query = select(answers.c.id, decisions.c.text_key).join(decisions, decisions.c.answer == answers.c.number)
         query = query.with_for_update(read=True, of=decisions)
-        grounding = sorted({label.answer_id for label in given if label.criterion == GROUNDING})
-        rows = [row_of(label) for label in given]
+        grounding = sorted({label.answer_id for label in new if label.criterion == GROUNDING})
+        rows = [row_of(label) for label in new]
         with self._ledger.writing() as connection:
             keys = dict(map(tuple, rows_in(connection, query, answers.c.id, grounding)))
             for row in rows:
                 row["text_key"] = keys.get(row["answer_id"], "") if row["criterion"] == GROUNDING else ""
             append_sealed(connection, labels, rows)
-            set_done(connection, [label.answer_id for label in given])
+            set_done(connection, [label.answer_id for label in new])
 
     def of(self, answer_id: str) -> Sequence[Label]:
         """Return all labels of an answer in order, replaced labels included."""
@@ -161,11 +161,13 @@ class Labels(Store):
         """Return the blind labels of answers that count: the latest of each answer, rater and criterion."""
         latest = select(func.max(labels.c.number)).where(labels.c.blind)
         latest = latest.group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
-        found: list[Label] = []
+        counting: list[Label] = []
         for part in chunks([storable(id) for id in answer_ids]):
-            own = latest.where(labels.c.answer_id.in_(part))
-            found += self._ledger.records(Label, select(labels).where(labels.c.number.in_(own)).order_by(labels.c.number))
-        return found
+            latest_of = latest.where(labels.c.answer_id.in_(part))
+            counting += self._ledger.records(
+                Label, select(labels).where(labels.c.number.in_(latest_of)).order_by(labels.c.number)
+            )
+        return counting
 
     def current_of(self, answer_ids: Sequence[str]) -> dict[tuple[str, str, str], Label]:
         """Return the valid labels of answers by answer, rater and criterion."""
@@ -174,11 +176,11 @@ class Labels(Store):
 
     def grounding(self, answer_ids: Sequence[str]) -> dict[str, list[Label]]:
         """Return each rater's latest grounding label, by answer."""
-        found: dict[str, list[Label]] = {}
+        by_answer: dict[str, list[Label]] = {}
         for (id, _, criterion), label in self.current_of(answer_ids).items():
             if criterion == GROUNDING:
-                found.setdefault(id, []).append(label)
-        return found
+                by_answer.setdefault(id, []).append(label)
+        return by_answer
 
     def panel_scores(self, answer_ids: Sequence[str], run_id: str = "") -> dict[str, dict[str, dict[str, float]]]:
         """Return the scores of panels (or of one) by answer, suite and criterion; "" is the global score.
@@ -312,8 +314,8 @@ def set_done(connection: Connection, answer_ids: Sequence[str]) -> None:
     counted: of two raters who label at once, the second then sees both.
     """
     for part in chunks([storable(id) for id in answer_ids]):
-        held = select(decisions.c.held_key).join(answers).where(answers.c.id.in_(part), decisions.c.held_key != "")
-        for key in sorted(set(connection.execute(held).scalars())):
+        held_keys = select(decisions.c.held_key).join(answers).where(answers.c.id.in_(part), decisions.c.held_key != "")
+        for key in sorted(set(connection.execute(held_keys).scalars())):
             equal = select(answers.c.id).join(decisions).where(decisions.c.held_key == key, decisions.c.held_key != "")
             _finish(connection, review_items.c.answer_id.in_(equal), labels.c.answer_id.in_(equal))
         _finish(connection, review_items.c.answer_id.in_(part), labels.c.answer_id == review_items.c.answer_id)
@@ -352,10 +354,10 @@ class People(Struct, frozen=True, kw_only=True):
 class SignOffs(Store):
     """The table `signoffs`; rows are never changed or removed."""
 
-    def add(self, one: SignOff) -> SignOff:
+    def add(self, signoff: SignOff) -> SignOff:
         """Append a sign-off; returns it as stored, with its digest."""
-        texts = {name: storable(getattr(one, name)) for name in ("run_id", "name", "role", "note")}
-        stored = structs.replace(one, **texts)
+        texts = {name: storable(getattr(signoff, name)) for name in ("run_id", "name", "role", "note")}
+        stored = structs.replace(signoff, **texts)
         stored = structs.replace(stored, digest=stored.content_digest)
         row = row_of(stored) | {"signed": json_text(stored.signed)}
         with self._ledger.writing() as connection:

@@ -206,15 +206,15 @@ def standing_key(judge: ExaminedJudge, criterion: Criterion, *, joint: bool = Fa
     return digest_of([identity, criterion.content(), TEMPLATE_VERSION, *method])
 
 
-def compact_standings(found: Iterable[JudgeStanding]) -> tuple[Standing, ...]:
+def compact_standings(judges: Iterable[JudgeStanding]) -> tuple[Standing, ...]:
     """Standings without their criteria."""
-    return tuple(Standing(**{name: getattr(one, name) for name in Standing.__struct_fields__}) for one in found)
+    return tuple(Standing(**{name: getattr(standing, name) for name in Standing.__struct_fields__}) for standing in judges)
 
 
 def standings(
     judges: Sequence[ExaminedJudge],
     criteria: Sequence[Criterion],
-    found: Mapping[str, Sequence[Qualification]],
+    exams_by_path: Mapping[str, Sequence[Qualification]],
     drifts: Mapping[str, Sequence[CanaryRound]] = {},
     judged_at: Mapping[str, datetime] = {},
     *,
@@ -226,16 +226,16 @@ def standings(
 
     Args:
         joint: the panel asks models about all criteria of a scope in one call.
-        found: the exams of each criterion by its path, oldest first.
+        exams_by_path: the exams of each criterion by its path, oldest first.
         drifts: the rounds that found a judge to have moved, by the same path, oldest first.
         judged_at: of when the scores are that it is asked for, by the judge's name; now where none is given.
     """
     asked_jointly = joint and len(criteria) > 1
-    known = []
+    judge_standings = []
     for judge in judges:
         at, by_criterion = judged_at.get(judge.name), []
         for criterion in (criterion for criterion in criteria if criterion.is_among(judge.criteria)):
-            exams, rounds = found.get(criterion.path, ()), drifts.get(criterion.path, ())
+            exams, rounds = exams_by_path.get(criterion.path, ()), drifts.get(criterion.path, ())
             key = standing_key(judge, criterion, joint=asked_jointly)
             standing = _standing_under(judge, criterion, exams, rounds, at, key)
             if standing.state == "never_examined" and judge.is_model:
@@ -243,7 +243,7 @@ def standings(
                 other = _standing_under(judge, criterion, exams, rounds, at, key)
                 standing = standing if other.state == "never_examined" else msgspec.structs.replace(other, otherwise=True)
             by_criterion.append(standing)
-        counts = {state: sum(one.state == state for one in by_criterion) for state in _COUNTED}
+        counts = {state: sum(standing.state == state for standing in by_criterion) for state in _COUNTED}
         state: StandingState = next((state for state in _COUNTED if counts[state]), "never_examined")
         judge_standing = JudgeStanding(
             judge=judge.name,
@@ -251,16 +251,16 @@ def standings(
             state="unfit" if judge.unfit else state,
             reason=judge.unfit,
             **counts,
-            examined_at=max((one.examined_at for one in by_criterion if one.examined_at), default=None),
-            older=max((one.older for one in by_criterion if one.older), default=None),
-            drifted_at=min((one.drifted_at for one in by_criterion if one.drifted_at), default=None),
-            otherwise=sum(one.otherwise for one in by_criterion),
-            provisional=sum(one.provisional for one in by_criterion),
+            examined_at=max((standing.examined_at for standing in by_criterion if standing.examined_at), default=None),
+            older=max((standing.older for standing in by_criterion if standing.older), default=None),
+            drifted_at=min((standing.drifted_at for standing in by_criterion if standing.drifted_at), default=None),
+            otherwise=sum(standing.otherwise for standing in by_criterion),
+            provisional=sum(standing.provisional for standing in by_criterion),
             is_code=judge.kind == "code",
             criteria=tuple(by_criterion),
         )
-        known.append(judge_standing)
-    return tuple(known)
+        judge_standings.append(judge_standing)
+    return tuple(judge_standings)
 
 
 _COUNTED: tuple[StandingState, ...] = ("drifted", "not_qualified", "never_examined", "qualified")
@@ -276,14 +276,14 @@ def _standing_under(
     key: str,
 ) -> CriterionStanding:
     """An exam speaks for the scores between the drift before it and the drift after it."""
-    whole = [one for one in exams if one.whole]
-    mine = [one for one in drifts if key in one.keys]
-    before = max((one for one in mine if at is None or one.at <= at), key=lambda one: one.at, default=None)
-    until = min((one.at for one in mine if at is not None and one.at > at), default=None)
-    spoken = (one for one in reversed(whole) if key in one.keys and (until is None or one.at <= until))
-    latest = next((one for one in spoken if before is None or one.at > before.at), None)
+    whole = [exam for exam in exams if exam.whole]
+    mine = [drift for drift in drifts if key in drift.keys]
+    before = max((drift for drift in mine if at is None or drift.at <= at), key=lambda drift: drift.at, default=None)
+    until = min((drift.at for drift in mine if at is not None and drift.at > at), default=None)
+    spoken = (exam for exam in reversed(whole) if key in exam.keys and (until is None or exam.at <= until))
+    latest = next((exam for exam in spoken if before is None or exam.at > before.at), None)
     if latest is None and before is not None:
-        exam = next((one for one in whole if one.exam == before.exam and key in one.keys), None)
+        exam = next((past for past in whole if past.exam == before.exam and key in past.keys), None)
         return CriterionStanding(
             criterion=criterion.id,
             state="drifted",
@@ -298,13 +298,13 @@ def _standing_under(
     if latest is None:
         weights = "" if judge.digest.startswith(SERVER) else judge.digest
         named = {judge.name, str(judge.reference), weights} - {""}
-        others = [one.at for one in whole if named & {one.judge, one.model, one.digest}]
-        same = [one for one in whole if (one.model, one.digest) == (str(judge.reference), judge.digest)][-1:]
+        others = [exam.at for exam in whole if named & {exam.judge, exam.model, exam.digest}]
+        same = [exam for exam in whole if (exam.model, exam.digest) == (str(judge.reference), judge.digest)][-1:]
         return CriterionStanding(
             criterion=criterion.id,
             state="never_examined",
             older=max(others, default=None),
-            failed_otherwise=any(one.state == "not_qualified" and not is_undecided(one.result.missed) for one in same),
+            failed_otherwise=any(exam.state == "not_qualified" and not is_undecided(exam.result.missed) for exam in same),
         )
     return CriterionStanding(
         criterion=criterion.id,
@@ -319,32 +319,32 @@ def _standing_under(
     )
 
 
-def standing_text(found: Sequence[Standing]) -> str:
+def standing_text(judges: Sequence[Standing]) -> str:
     """The standing of a panel in short: the judges that are not qualified by name, the gravest state alone.
 
     "unfit: tiny (too small)"; "drifted: a"; "not qualified: a, b"; "never examined", or with names where others are qualified;
     "examined in part", where all that was examined is qualified, with names as before; "provisionally qualified", where no person
     has checked the gold set of some; "qualified". Code that was never examined counts only where all judges are such.
     """
-    if unfit := [f"{one.judge} ({one.reason})" for one in found if one.state == "unfit"]:
+    if unfit := [f"{judge.judge} ({judge.reason})" for judge in judges if judge.state == "unfit"]:
         return f"{UNFIT}{'; '.join(unfit)}"
-    if moved := [one.judge for one in found if one.state == "drifted"]:
+    if moved := [judge.judge for judge in judges if judge.state == "drifted"]:
         return f"{DRIFTED}{', '.join(moved)}"
-    if failed := [one.judge for one in found if one.state == "not_qualified"]:
+    if failed := [judge.judge for judge in judges if judge.state == "not_qualified"]:
         return f"{NOT_QUALIFIED}{', '.join(failed)}"
-    counted = [one for one in found if one.state != "never_examined" or not one.is_code]
+    counted = [judge for judge in judges if judge.state != "never_examined" or not judge.is_code]
     if not counted:
         return NEVER_EXAMINED
     words: tuple[tuple[StandingWord, str], ...] = (("never_examined", NEVER_EXAMINED), ("in_part", IN_PART))
-    for word, told in words:
-        if named := [one.judge for one in counted if one.word == word]:
-            return told if len(named) == len(counted) else f"{told}: {', '.join(named)}"
-    return PROVISIONAL if any(one.provisional for one in found) else QUALIFIED
+    for word, text in words:
+        if named := [judge.judge for judge in counted if judge.word == word]:
+            return text if len(named) == len(counted) else f"{text}: {', '.join(named)}"
+    return PROVISIONAL if any(judge.provisional for judge in judges) else QUALIFIED
 
 
-def told_of(found: Sequence[Standing]) -> dict[str, Any]:
+def standing_fields(judges: Sequence[Standing]) -> dict[str, Any]:
     """The fields of a panel's result that say what is known of its judges."""
-    return {"qualification": standing_text(found), "standings": tuple(found)}
+    return {"qualification": standing_text(judges), "standings": tuple(judges)}
 
 
 def standing_parts(text: str) -> tuple[StandingWord, str]:
@@ -390,7 +390,7 @@ def lack(standing: JudgeStanding) -> str:
     """Why a judge is not qualified, as the end of a sentence."""
     if standing.state == "unfit":
         return f"is unfit: {standing.reason}"
-    named = [one.criterion for one in standing.criteria if one.state == standing.state]
+    named = [criterion.criterion for criterion in standing.criteria if criterion.state == standing.state]
     older = (
         " (an exam exists, with another model digest, criterion text, prompt version, scoring method or language)"
         if standing.state == "never_examined" and standing.older

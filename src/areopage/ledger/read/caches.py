@@ -76,15 +76,15 @@ def field_differences(stored: Any, computed: Any, fields: Sequence[str], table: 
 def evaluation_differences(stored: Evaluation, computed: Evaluation) -> list[Difference]:
     """The values of an evaluation, and its scores, that differ from their recomputation."""
     measured = OF_RUNS if stored.origin == "bench" else ()
-    found = list(field_differences(stored, computed, (*COPIES, *FIGURES, *TEXTS, *measured)))
+    differences = list(field_differences(stored, computed, (*COPIES, *FIGURES, *TEXTS, *measured)))
     stored_scores, computed_scores = ({score.criterion: score for score in some.criteria} for some in (stored, computed))
     for criterion in dict.fromkeys((*computed_scores, *stored_scores)):
         old, new = stored_scores.get(criterion), computed_scores.get(criterion)
         if old and new and old.grade == new.grade and same(old.score, new.score) and same(old.agreement, new.agreement):
             continue
         scores = {"stored": old and old.score, "computed": new and new.score}
-        found.append(Difference(subject=stored.id, run_id=stored.run_id, field=criterion, **scores))
-    return found
+        differences.append(Difference(subject=stored.id, run_id=stored.run_id, field=criterion, **scores))
+    return differences
 
 
 def with_computed(stored: Evaluation, computed: Evaluation, *, has_texts: bool) -> Evaluation:
@@ -125,19 +125,19 @@ class Caches(Store):
         evaluated = (evaluations.c.origin == origin, evaluations.c.state == "evaluated")
         return int(self._ledger.value(select(func.count()).select_from(evaluations).where(*evaluated)))
 
-    def word_differences(self, found: Sequence[Evaluation]) -> dict[int, tuple[int, int]]:
+    def word_differences(self, stored: Sequence[Evaluation]) -> dict[int, tuple[int, int]]:
         """Compare indexed words with expected words, by number of evaluation.
 
         Answers that the gate held are left out where storage will reduce their texts: their words are of what it will leave.
         """
         wrong: dict[int, tuple[int, int]] = {}
-        by_number = {one.number: one for one in found}
+        by_number = {evaluation.number: evaluation for evaluation in stored}
         with self._ledger.reading() as connection:
             for part in chunks(list(by_number)):
-                indexed, held = _indexed(connection, part), _held_whole(connection, part)
+                indexed, held_numbers = _indexed(connection, part), _held_whole(connection, part)
                 for number in part:
                     wanted = set(index_words(by_number[number]))
-                    if number not in held and indexed.get(number, set()) != wanted:
+                    if number not in held_numbers and indexed.get(number, set()) != wanted:
                         wrong[number] = (len(indexed.get(number, ())), len(wanted))
         return wrong
 
@@ -158,15 +158,19 @@ class Caches(Store):
             ]
             if not written:
                 return 0
-            numbers = [one.number for one in written]
-            for one in written:
-                row = evaluation_row(one)
+            numbers = [evaluation.number for evaluation in written]
+            for evaluation in written:
+                row = evaluation_row(evaluation)
                 values = {name: row[name] for name in CACHED}
-                connection.execute(update(evaluations).where(evaluations.c.number == one.number).values(**values))
+                connection.execute(update(evaluations).where(evaluations.c.number == evaluation.number).values(**values))
             connection.execute(delete(evaluation_scores).where(evaluation_scores.c.evaluation.in_(numbers)))
-            insert_scores(connection, {one.number: one.criteria for one in written})
-            held = _held_whole(connection, numbers)
-            words = {one.number: index_words(one) for one in written if one.origin == "monitor" and one.number not in held}
+            insert_scores(connection, {evaluation.number: evaluation.criteria for evaluation in written})
+            held_numbers = _held_whole(connection, numbers)
+            words = {
+                evaluation.number: index_words(evaluation)
+                for evaluation in written
+                if evaluation.origin == "monitor" and evaluation.number not in held_numbers
+            }
             if words:
                 remove_words(connection, list(words))
                 add_words(connection, words)
@@ -176,7 +180,9 @@ class Caches(Store):
         """Compare the counts by day with their sources at one moment."""
         with self._ledger.snapshot() as connection:
             computed = computed_days(connection)
-            return [one for table in (score_days, days) for one in _compared(connection, table, computed[table.name])]
+            return [
+                difference for table in (score_days, days) for difference in _compared(connection, table, computed[table.name])
+            ]
 
     def equal_differences(self) -> list[Difference]:
         """Compare the sets of equal answers with the judgments that they rest on."""
@@ -184,23 +190,23 @@ class Caches(Store):
         with self._ledger.snapshot() as connection:
             stored = stored_equals(connection)
             computed = {number: first for number, (first, _) in computed_equals(connection).items()}
-        differing = [one for one in sorted({*stored, *computed}) if stored.get(one) != computed.get(one)]
+        differing = [number for number in sorted({*stored, *computed}) if stored.get(number) != computed.get(number)]
         return [
-            Difference(subject=f"evaluation {one}", field=field, stored=stored.get(one), computed=computed.get(one))
-            for one in differing
+            Difference(subject=f"evaluation {number}", field=field, stored=stored.get(number), computed=computed.get(number))
+            for number in differing
         ]
 
     def orphans(self) -> Orphans:
         """Find judgments without answers (but for exams and audits), labels without answers, and scores without judgments."""
         linked = exists().where(answer_judgments.c.key == judgments.c.key)
         apart = exists().where(runs.c.id == judgments.c.run_id, runs.c.kind.in_(OF_NO_ANSWER))
-        known = exists().where(answers.c.id == labels.c.answer_id)
+        is_stored = exists().where(answers.c.id == labels.c.answer_id)
         place = (answer_judgments.c.answer == evaluations.c.answer, answer_judgments.c.run_id == evaluations.c.run_id)
         judged = exists().where(*place)
         scores = select(answers.c.id).join(evaluations, evaluations.c.answer == answers.c.number)
         queries = (
             select(judgments.c.key).where(~linked, ~apart).order_by(judgments.c.id),
-            select(labels.c.answer_id).where(~known).order_by(labels.c.number),
+            select(labels.c.answer_id).where(~is_stored).order_by(labels.c.number),
             scores.where(
                 evaluations.c.state == "evaluated", evaluations.c.scored + evaluations.c.not_applicable > 0, ~judged
             ).order_by(evaluations.c.number),
@@ -228,7 +234,7 @@ class Caches(Store):
             computed = computed_equals(connection)
             connection.execute(delete(equal_answers))
             for part in chunks(list(computed)):
-                rows = [{"evaluation": one, "first": computed[one][0], "timestamp": computed[one][1]} for one in part]
+                rows = [{"evaluation": number, "first": computed[number][0], "timestamp": computed[number][1]} for number in part]
                 connection.execute(insert(equal_answers), rows)
 
 
@@ -260,8 +266,8 @@ def _compared(connection: Connection, table: Table, computed: Sequence[Mapping[s
     wanted = {tuple(row[name] for name in keys): row for row in computed}
     none = dict.fromkeys(sums, 0)  # a count that came back to nothing may stay as a row
     for key in sorted({*stored, *wanted}, key=str):
-        held, right = stored.get(key, none), wanted.get(key, none)
+        before, right = stored.get(key, none), wanted.get(key, none)
         subject = ", ".join(f"{name} {value}" for name, value in zip(keys, key, strict=True) if value != "")
         for name in sums:
-            if not same(held[name], right[name]):
-                yield Difference(subject=subject, field=f"{table.name}.{name}", stored=held[name], computed=right[name])
+            if not same(before[name], right[name]):
+                yield Difference(subject=subject, field=f"{table.name}.{name}", stored=before[name], computed=right[name])

@@ -79,7 +79,7 @@ class DayCounts(Struct):
             tokens = (evaluation.prompt_tokens or 0, evaluation.completion_tokens or 0)
             self._count(evaluation, value, (1, evaluation.seconds, *tokens, 0.0))
             place = (storable(evaluation.suite), evaluation.origin, storable(evaluation.source))
-            scores = [("", evaluation.score_global), *((one.criterion, one.score) for one in evaluation.criteria)]
+            scores = [("", evaluation.score_global), *((result.criterion, result.score) for result in evaluation.criteria)]
             for criterion, score in scores:
                 if score is not None:
                     key = (_day(evaluation), storable(evaluation.variant), storable(criterion), rounded(score), *place)
@@ -116,15 +116,15 @@ class DayCounts(Struct):
         """The increments of `days`."""
         return [dict(zip((*_DAY_KEY, *_DAY_SUMS), (*key, *sums), strict=True)) for key, sums in self.days.items()]
 
-    def _count(self, one: Evaluation, value: str, sums: Sequence[float]) -> None:
-        place = (storable(one.suite), storable(one.source), storable(one.variant))
-        _add_to(self.days, (_day(one), "evaluation", "", value, "", one.origin, *place, ""), sums)
+    def _count(self, evaluation: Evaluation, value: str, sums: Sequence[float]) -> None:
+        place = (storable(evaluation.suite), storable(evaluation.source), storable(evaluation.variant))
+        _add_to(self.days, (_day(evaluation), "evaluation", "", value, "", evaluation.origin, *place, ""), sums)
 
-    def _add_judge(self, one: Evaluation, use: JudgeUse) -> None:
+    def _add_judge(self, evaluation: Evaluation, use: JudgeUse) -> None:
         names = (storable(use.judge), storable(use.model), storable(use.currency))
 
         def key(value: str) -> tuple[Any, ...]:
-            return (_day(one), "judge", names[0], value, names[1], one.origin, "", "", "", names[2])
+            return (_day(evaluation), "judge", names[0], value, names[1], evaluation.origin, "", "", "", names[2])
 
         _add_to(self.days, key(CALLS), (use.calls, use.seconds, use.prompt_tokens, use.completion_tokens, use.cost))
         for outcome, count in use.outcomes.items():
@@ -232,7 +232,7 @@ def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, l
 
     For each key one judgment counts: the one that the answer's scores rest on.
     """
-    found: dict[Place, list[JudgeUse]] = {}
+    by_place: dict[Place, list[JudgeUse]] = {}
     for part in chunks([answer for answer, _ in places]):
         counting = list(_counting(connection, part, set(places)))
         outcomes: dict[int, list[str]] = {}
@@ -255,17 +255,19 @@ def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, l
                 cost=sum(row.cost or 0.0 for row in rows),
                 currency=currency,
             )
-            found.setdefault(place, []).append(use)
-    return found
+            by_place.setdefault(place, []).append(use)
+    return by_place
 
 
 def computed_days(connection: Connection) -> dict[str, list[dict[str, Any]]]:
     """Compute the rows of `score_days` and `days`, by table name."""
     counts = DayCounts()
     for portion in each_evaluation(connection, COUNTED):
-        uses = judge_uses(connection, [(answer, one.run_id) for answer, one in portion if one.state == "evaluated"])
-        for answer, one in portion:
-            counts.add(one, uses.get((answer, one.run_id), ()))
+        uses = judge_uses(
+            connection, [(answer, evaluation.run_id) for answer, evaluation in portion if evaluation.state == "evaluated"]
+        )
+        for answer, evaluation in portion:
+            counts.add(evaluation, uses.get((answer, evaluation.run_id), ()))
     return {score_days.name: counts.score_rows(), days.name: [*counts.day_rows(), *recounted_days(connection)]}
 
 
@@ -277,14 +279,14 @@ def rounded(score: float) -> float:
 # --- parts
 
 
-def _day(one: Evaluation) -> date:
-    return one.timestamp.astimezone(UTC).date()
+def _day(evaluation: Evaluation) -> date:
+    return evaluation.timestamp.astimezone(UTC).date()
 
 
 def _add_to(sums: dict[_Key, list[float]], key: _Key, values: Sequence[float]) -> None:
-    known = sums.setdefault(key, [0] * len(values))
+    totals = sums.setdefault(key, [0] * len(values))
     for place, value in enumerate(values):
-        known[place] += value
+        totals[place] += value
 
 
 _OF_IT = select(verdicts.c.criterion).where(verdicts.c.judgment_id == judgments.c.id)
@@ -304,8 +306,8 @@ def _counting(connection: Connection, answers: Sequence[int], places: Collection
     best: dict[tuple[Place, str], Any] = {}
     for row in connection.execute(_JUDGED, {"of": answers}):
         place = (row.answer, row.panel)
-        known = best.get((place, row.key))
-        if place in places and (known is None or row.is_whole or not known.is_whole):
+        before = best.get((place, row.key))
+        if place in places and (before is None or row.is_whole or not before.is_whole):
             best[(place, row.key)] = row
     yield from best.values()
 

@@ -86,13 +86,13 @@ class EvaluationLists(Store):
         """
         columns = (COLUMNS.score_global, COLUMNS.timestamp, COLUMNS.origin, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
         order = columns if higher_is_better else [column.desc() for column in columns]
-        return self._found(_extremes(COLUMNS.score_global, period, scope).order_by(*order).limit(limit))
+        return self._evaluations(_extremes(COLUMNS.score_global, period, scope).order_by(*order).limit(limit))
 
     def spread_most(self, period: Period, scope: Scope, limit: int) -> list[Evaluation]:
         """Return the period's answers with the largest difference between judges."""
         columns = (COLUMNS.spread, COLUMNS.timestamp, COLUMNS.origin, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
         query = _extremes(COLUMNS.spread, period, scope)
-        return self._found(query.order_by(*(column.desc() for column in columns)).limit(limit))
+        return self._evaluations(query.order_by(*(column.desc() for column in columns)).limit(limit))
 
     def addressing(self, period: Period, scope: Scope, limit: int) -> list[Evaluation]:
         """Return the period's answers that address the judge, newest first."""
@@ -101,12 +101,12 @@ class EvaluationLists(Store):
         marked = marked.where(answer_judgments.c.answer == COLUMNS.answer, answer_judgments.c.run_id == COLUMNS.run_id)
         marked = marked.where(judgments.c.steps.contains(f'"{ADDRESSED}', autoescape=True))
         query = select(COLUMNS.number).where(*_EVALUATED, *in_period(period), *in_scope(scope), marked.exists())
-        return self._found(query.order_by(COLUMNS.timestamp.desc(), COLUMNS.number.desc()).limit(limit))
+        return self._evaluations(query.order_by(COLUMNS.timestamp.desc(), COLUMNS.number.desc()).limit(limit))
 
     def recent(self, since: datetime, scope: Scope, limit: int) -> list[Evaluation]:
         """Return the answers evaluated since a moment, newest first."""
         query = select(COLUMNS.number).where(COLUMNS.evaluated_at >= naive(since), *not_by_index(in_scope(scope)))
-        return self._found(query.order_by(COLUMNS.evaluated_at.desc(), COLUMNS.number.desc()).limit(limit))
+        return self._evaluations(query.order_by(COLUMNS.evaluated_at.desc(), COLUMNS.number.desc()).limit(limit))
 
     def sample(self, period: Period, scope: Scope, limit: int, seed: int) -> list[Evaluation]:
         """Return a random sample of a period, fixed by the seed.
@@ -117,7 +117,7 @@ class EvaluationLists(Store):
         first, second = (seed * 48_271 + 11) % prime or 1, (seed * 69_621 + 7) % prime
         mixed = (cast(COLUMNS.number, BigInteger) * first + second) % prime
         numbers = select(COLUMNS.number).where(*_EVALUATED, *in_period(period), *in_scope(scope))
-        return self._found(numbers.order_by((mixed * mixed + first) % prime, COLUMNS.number).limit(limit))
+        return self._evaluations(numbers.order_by((mixed * mixed + first) % prime, COLUMNS.number).limit(limit))
 
     def tally(self, since: datetime, until: datetime, scope: Scope) -> dict[str, dict[float, int]]:
         """Count answers by criterion and score, with timestamps in [since, until).
@@ -138,12 +138,12 @@ class EvaluationLists(Store):
         joined = evaluations.join(evaluation_scores, criteria.evaluation == COLUMNS.number)
         each = select(*place, criteria.criterion, criteria.score, func.count()).select_from(joined)
         each = each.where(*inside, criteria.score.is_not(None)).group_by(*place, criteria.criterion, criteria.score)
-        found: dict[tuple[str, str], dict[str, dict[float, int]]] = {}
+        by_place: dict[tuple[str, str], dict[str, dict[float, int]]] = {}
         rows = [(*row[:2], "", *row[2:]) for row in self._ledger.rows(overall.group_by(*place, COLUMNS.score_global))]
         for source, variant, criterion, score, count in (*rows, *self._ledger.rows(each)):
-            tally = found.setdefault((source, variant), {}).setdefault(criterion, {})
+            tally = by_place.setdefault((source, variant), {}).setdefault(criterion, {})
             tally[rounded(score)] = tally.get(rounded(score), 0) + count
-        return found
+        return by_place
 
     def sources(self) -> Sequence[str]:
         """Return the known sources, from the counts by day."""
@@ -160,7 +160,7 @@ class EvaluationLists(Store):
         """The sources of the answers received since a moment."""
         columns = answers.c
         query = select(columns.source).distinct().where(columns.received_at >= naive(since), columns.origin == "monitor")
-        return frozenset(one for one in self._ledger.values(query) if not is_golden(one))
+        return frozenset(source for source in self._ledger.values(query) if not is_golden(source))
 
     def last_received(self, source: str) -> datetime | None:
         """When the last answer of a source was received; None without any."""
@@ -224,10 +224,10 @@ class EvaluationLists(Store):
     def _distinct(self, column: ColumnElement[str], sources: Sequence[str] = ()) -> Sequence[str]:
         query = select(column).distinct().where(days.c.kind == "evaluation").order_by(column)
         if sources:
-            query = query.where(days.c.source.in_([storable(one) for one in sources]))
+            query = query.where(days.c.source.in_([storable(source) for source in sources]))
         return self._ledger.values(query)
 
-    def _found(self, numbers: Select[Any]) -> list[Evaluation]:
+    def _evaluations(self, numbers: Select[Any]) -> list[Evaluation]:
         with self._ledger.reading() as connection:
             return evaluations_by_number(connection, list(connection.execute(numbers).scalars()))
 
@@ -251,8 +251,8 @@ def _portion(connection: Connection, filters: Filters, direction: Direction, las
     if last is not None:  # where there is none of that number, what follows is after the nearest before it
         nearest = select(COLUMNS.timestamp).where(COLUMNS.number <= last).order_by(COLUMNS.number.desc()).limit(1)
         moment = connection.execute(nearest).scalar()
-        here, there = tuple_(COLUMNS.timestamp, COLUMNS.number), tuple_(moment or datetime.min, last)
-        query = query.where(here < there if direction == "newest" else here > there)
+        here, edge = tuple_(COLUMNS.timestamp, COLUMNS.number), tuple_(moment or datetime.min, last)
+        query = query.where(here < edge if direction == "newest" else here > edge)
     order = (COLUMNS.timestamp, COLUMNS.number)
     query = query.order_by(*(order if direction == "oldest" else (column.desc() for column in order)))
     return evaluations_by_number(connection, list(connection.execute(query).scalars()))

@@ -126,17 +126,17 @@ class EvaluationFilter(Struct, frozen=True, kw_only=True):
     def conditions(self) -> Conditions:
         """Build the conditions on `evaluations`."""
         columns = evaluations.c
-        found = [columns.origin == "monitor", columns.state == "evaluated"]
+        conditions = [columns.origin == "monitor", columns.state == "evaluated"]
         if self.ids:
             named = answers.c.id.in_([storable(id) for id in self.ids])
-            found.append(columns.answer.in_(select(answers.c.number).where(named)))
+            conditions.append(columns.answer.in_(select(answers.c.number).where(named)))
         if self.source is not None or not self.ids:
-            found.append(in_source(columns.source, self.source))
+            conditions.append(in_source(columns.source, self.source))
         if self.since is not None:
-            found.append(columns.timestamp >= naive(self.since))
+            conditions.append(columns.timestamp >= naive(self.since))
         if self.until is not None:
-            found.append(columns.timestamp < naive(self.until))
-        return found
+            conditions.append(columns.timestamp < naive(self.until))
+        return conditions
 
 
 class TraceFilter(Struct, frozen=True, kw_only=True):
@@ -238,4 +238,4 @@ def not_by_index(conditions: Conditions) -> Conditions:
     SQLite would otherwise collect and sort all matching rows.
     """
     comparisons = [cast("BinaryExpression[bool]", condition) for condition in conditions]
-    return [BinaryExpression(PassedOver(one.left), one.right, one.operator) for one in comparisons]
+    return [BinaryExpression(PassedOver(comparison.left), comparison.right, comparison.operator) for comparison in comparisons]

@@ -60,11 +60,11 @@ def index_words(evaluation: Evaluation) -> list[str]:
     """All index words of an answer."""
     words = filter_words(evaluation)
     room = MOST_CHARACTERS
-    known = set(words)
+    listed = set(words)
     for written in (evaluation.prompt, evaluation.response, evaluation.feedback):
         for word in words_of(storable(written)):
-            if word not in known and len(word) <= room:
-                known.add(word)
+            if word not in listed and len(word) <= room:
+                listed.add(word)
                 words.append(word)
                 room -= len(word)
     return words
@@ -75,7 +75,7 @@ def filter_words(evaluation: Evaluation) -> list[str]:
     day = evaluation.timestamp.astimezone(UTC).date()
     words = [f"{MARK}d{day:%Y%m%d}", f"{MARK}m{day:%Y%m}", f"{MARK}y{day:%Y}"]
     words += [f"{MARK}b{evaluation.grade}", f"{MARK}s{digest(evaluation.source)}", f"{MARK}v{digest(evaluation.variant)}"]
-    words += [f"{MARK}c{digest(f'{one.criterion} {one.grade}')}" for one in evaluation.criteria]
+    words += [f"{MARK}c{digest(f'{result.criterion} {result.grade}')}" for result in evaluation.criteria]
     return [*words, GOLDEN_WORD] if is_golden(evaluation.source) else words
 
 
@@ -162,7 +162,8 @@ def remove_words(connection: Connection, numbers: Sequence[int]) -> None:
     """Remove answers from the index."""
     key = "rowid" if connection.dialect.name == "sqlite" else "number"
     if numbers:
-        connection.execute(text(f"DELETE FROM evaluation_search WHERE {key} = :number"), [{"number": one} for one in numbers])  # noqa: S608
+        statement = f"DELETE FROM evaluation_search WHERE {key} = :number"  # noqa: S608 - there is no input in it
+        connection.execute(text(statement), [{"number": number} for number in numbers])
 
 
 def numbers_found(connection: Connection, asked: Wanted, direction: Direction, edge: int | None, most: int) -> list[int]:
@@ -185,10 +186,10 @@ def numbers_found(connection: Connection, asked: Wanted, direction: Direction, e
     if newest and edge is None:
         start = (connection.execute(text("SELECT max(number) FROM evaluation_search")).scalar() or 0) + 1
     near = start - NEAR if newest else start + NEAR
-    found = _postgres_numbers(connection, asked, newest, (start, near), most)
-    if len(found) < most:
-        found += _postgres_numbers(connection, asked, newest, (near, _edge_or_end(None, not newest)), most - len(found))
-    return found
+    numbers = _postgres_numbers(connection, asked, newest, (start, near), most)
+    if len(numbers) < most:
+        numbers += _postgres_numbers(connection, asked, newest, (near, _edge_or_end(None, not newest)), most - len(numbers))
+    return numbers
 
 
 def _edge_or_end(edge: int | None, newest: bool) -> int:

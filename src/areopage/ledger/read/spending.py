@@ -57,8 +57,8 @@ class Spending(Store):
         grouped = query.group_by(judgments.c.judge, judgments.c.currency).order_by(judgments.c.judge)
         rows = self._ledger.rows(grouped)
         return [
-            JudgeTotals(judge, currency, int(calls), int(prompt), int(given), float(cost))
-            for judge, currency, calls, prompt, given, cost in rows
+            JudgeTotals(judge, currency, int(calls), int(prompt), int(completion), float(cost))
+            for judge, currency, calls, prompt, completion, cost in rows
         ]
 
     def pace_of(self, model: str, *, judges_first: bool = True) -> Pace | None:
@@ -71,11 +71,11 @@ class Spending(Store):
             query = query.where(table.c.completion_tokens.is_not(None)).order_by(key.desc()).limit(_LATEST)
             rows = self._ledger.rows(query)
             if rows:
-                given = [tokens for _, tokens in rows]
+                tokens = [tokens for _, tokens in rows]
                 return Pace(
                     calls=len(rows),
                     seconds=sum(seconds for seconds, _ in rows) / len(rows),
-                    answer_tokens=sum(given) / len(given),
+                    answer_tokens=sum(tokens) / len(tokens),
                 )
         return None
 
@@ -85,12 +85,12 @@ class Spending(Store):
         query = select(columns.id, columns.key, columns.run_id, columns.judge, columns.turn, columns.prompt_tokens)
         query = query.where(columns.model == model, columns.id > newest - _LOOKED_AT, columns.prompt_tokens > 0)
         query = query.where(columns.repair_text == "").order_by(columns.id.desc()).limit(_PROMPTS)
-        found: list[JudgedPrompt] = []
+        prompts: list[JudgedPrompt] = []
         with self._ledger.reading() as connection:
             for id, key, run_id, judge, turn, counted in connection.execute(query).all():
                 linked = select(answer_judgments.c.answer).where(answer_judgments.c.key == key).limit(1).scalar_subquery()
                 row = connection.execute(WHOLE_ANSWERS.where(answers.c.number == linked)).one_or_none()
                 if row is not None:
                     asked = tuple(connection.execute(select(verdicts.c.criterion).where(verdicts.c.judgment_id == id)).scalars())
-                    found.append(JudgedPrompt(run_id, judge, turn, counted, asked, answer_of(row)))
-        return found
+                    prompts.append(JudgedPrompt(run_id, judge, turn, counted, asked, answer_of(row)))
+        return prompts

@@ -28,7 +28,7 @@ class Streams(Store):
         """Iterate over matching evaluations and answer numbers, in portions."""
         for rows in self._ledger.portions(WHOLE_EVALUATIONS.where(*conditions), evaluations.c.number, PORTION):
             with self._ledger.reading() as connection:
-                yield [(row.answer, one) for row, one in zip(rows, evaluations_of(connection, rows), strict=True)]
+                yield [(row.answer, evaluation) for row, evaluation in zip(rows, evaluations_of(connection, rows), strict=True)]
 
     def evaluated(self, origin: str, run_id: str | None = None) -> Iterator[Sequence[tuple[int, Evaluation]]]:
         """Iterate over finished evaluations of an origin, optionally under one panel, as `evaluations` does."""

@@ -53,7 +53,7 @@ def summed(connection: Connection, filter: TraceFilter) -> TraceSummary:
         traces=counts["verdict"].total(),
         verdicts=dict(counts["verdict"]),
         modes=dict(counts["mode"]),
-        reasons=dict(sorted(counts["reason"].items(), key=lambda one: (-one[1], one[0]))),
+        reasons=dict(sorted(counts["reason"].items(), key=lambda count: (-count[1], count[0]))),
         languages=dict(counts["language"]),
         confidences=tuple(counts["confidence"][str(at)] for at in range(BINS)),
         p_unsupported=tuple(counts["unsupported"][str(at)] for at in range(BINS)),
@@ -81,10 +81,10 @@ def count_traces(connection: Connection, new: Sequence[RowValues], reasons: Sequ
 
 def recounted_days(connection: Connection) -> Iterator[dict[str, Any]]:
     """Recompute the rows of `days` from all decisions."""
-    one = decisions.c
+    columns = decisions.c
     for kind, value in _COLUMNS.items():
-        source = decisions.join(decision_reasons, decision_reasons.c.answer == one.answer) if kind == "reason" else decisions
-        groups = (func.date(one.at).label("day"), one.verdict, value.label("value"), one.channel, one.collection)
+        source = decisions.join(decision_reasons, decision_reasons.c.answer == columns.answer) if kind == "reason" else decisions
+        groups = (func.date(columns.at).label("day"), columns.verdict, value.label("value"), columns.channel, columns.collection)
         query = select(*groups, func.count().label("rows")).select_from(source).where(value.is_not(None)).group_by(*groups)
         for row in connection.execute(query):
             day = date.fromisoformat(row.day) if isinstance(row.day, str) else row.day
@@ -110,19 +110,21 @@ def _day_row(place: Sequence[Any], rows: int) -> dict[str, Any]:
 
 
 def _day_counts(connection: Connection, filter: TraceFilter) -> _Counts:
-    one = days.c
-    query = select(one.name, one.kind, one.value, func.sum(one.count).label("rows")).where(one.kind.in_(_COLUMNS))
-    for bound, limit in ((filter.since, one.day.__ge__), (filter.until, one.day.__lt__)):
+    columns = days.c
+    query = select(columns.name, columns.kind, columns.value, func.sum(columns.count).label("rows")).where(
+        columns.kind.in_(_COLUMNS)
+    )
+    for bound, limit in ((filter.since, columns.day.__ge__), (filter.until, columns.day.__lt__)):
         if bound is not None:
             query = query.where(limit(naive(bound).date()))
     if filter.channels:
-        query = query.where(one.detail.in_(filter.channels))
+        query = query.where(columns.detail.in_(filter.channels))
     if filter.verdict is not None:
-        query = query.where(one.name == filter.verdict)
+        query = query.where(columns.name == filter.verdict)
     if filter.collection is not None:
-        query = query.where(one.source == storable(filter.collection))
+        query = query.where(columns.source == storable(filter.collection))
     counts = _Counts(Counter)
-    for row in connection.execute(query.group_by(one.name, one.kind, one.value)):
+    for row in connection.execute(query.group_by(columns.name, columns.kind, columns.value)):
         counts.add(row.name, row.kind, row.value, int(row.rows))
     return counts
 
@@ -137,13 +139,14 @@ def conditions_of(filter: TraceFilter, *, scan: bool = False) -> list[ColumnElem
     a value is, and the rarest are channels, then collections. With `scan` no index is sought in by them or by time: counts go
     through the index that lies in their order, which is quicker than to fetch the rows of a period one by one.
     """
-    one = decisions.c
-    columns: tuple[ColumnElement[Any], ...] = (one.at, one.verdict, one.channel, one.collection)
+    decision = decisions.c
+    columns: tuple[ColumnElement[Any], ...] = (decision.at, decision.verdict, decision.channel, decision.collection)
     if scan:
         columns = tuple(func.coalesce(column, column) for column in columns)
     else:
-        sought = one.channel if len(filter.channels) == 1 else one.verdict if filter.collection is None else one.collection
-        columns = tuple(column if column is one.at or column is sought else PassedOver(column) for column in columns)
+        by_verdict_or_collection = decision.verdict if filter.collection is None else decision.collection
+        sought = decision.channel if len(filter.channels) == 1 else by_verdict_or_collection
+        columns = tuple(column if column is decision.at or column is sought else PassedOver(column) for column in columns)
     asked = _narrow_conditions(filter, *columns)
     if filter.prompt is not None:
         asked.append(answers.c.prompt_key == prompt_key(filter.prompt))
@@ -182,12 +185,12 @@ def _narrow_conditions(
 
 
 def _row_counts(connection: Connection, filter: TraceFilter) -> _Counts:
-    one = decisions.c
-    columns = (one.verdict, one.mode, one.language, one.confidence_bin, one.unsupported_bin)
+    decision = decisions.c
+    columns = (decision.verdict, decision.mode, decision.language, decision.confidence_bin, decision.unsupported_bin)
     conditions = conditions_of(filter, scan=filter.prompt is None)
-    found = joined(select(*columns, func.count().label("rows")), filter).where(*conditions).group_by(*columns)
+    grouped = joined(select(*columns, func.count().label("rows")), filter).where(*conditions).group_by(*columns)
     counts = _Counts(Counter)
-    for verdict, *values, rows in connection.execute(found):
+    for verdict, *values, rows in connection.execute(grouped):
         for kind, value in zip(_COLUMNS, values, strict=False):
             if value is not None:
                 counts.add(verdict, kind, str(value), rows)
@@ -212,10 +215,10 @@ def _labelled(connection: Connection, filter: TraceFilter) -> tuple[int, int]:
     source = labels.join(answers, answers.c.id == labels.c.answer_id).join(decisions, decisions.c.answer == answers.c.number)
     asked = conditions_of(filter, scan=filter.prompt is None)
     query = select(labels.c.answer_id, decisions.c.verdict).distinct().select_from(source)
-    found = connection.execute(query.where(labels.c.criterion == GROUNDING, *asked)).all()
+    labelled = connection.execute(query.where(labels.c.criterion == GROUNDING, *asked)).all()
     grounding = select(labels).where(labels.c.criterion == GROUNDING).order_by(labels.c.number)
-    delivered = [row.answer_id for row in found if row.verdict == "deliver"]
+    delivered = [row.answer_id for row in labelled if row.verdict == "deliver"]
     by_answer: dict[str, dict[str, Label]] = {}
     for row in rows_in(connection, grounding, labels.c.answer_id, delivered):
         by_answer.setdefault(row.answer_id, {})[row.rater] = record_of(Label, row)
-    return len(found), sum(agreed(list(by_rater.values()))[0] != "yes" for by_rater in by_answer.values())
+    return len(labelled), sum(agreed(list(by_rater.values()))[0] != "yes" for by_rater in by_answer.values())

@@ -127,8 +127,8 @@ class Verdicts(Store):
         number = run_cases.c.answer  # NULL is not counted
         with self._ledger.reading() as connection:
             query = select(func.count(number), func.count(number.distinct())).where(run_cases.c.run_id == run_id)
-            known, different = connection.execute(query).one()
-        return int(different) < int(known)
+            answered, different = connection.execute(query).one()
+        return int(different) < int(answered)
 
     def linked_keys(self, run_id: str) -> Iterator[tuple[int, str]]:
         """The positions of a run's cases, each with the keys of the judgments that are linked to the case's answer."""

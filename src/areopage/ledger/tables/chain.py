@@ -229,15 +229,15 @@ class Head(Struct, frozen=True, order=True):
 
 def with_verdicts(row: RowValues, said: Sequence[RowValues]) -> RowValues:
     """A judgment's row with what is hashed of its verdicts, by criterion."""
-    found = sorted(said, key=itemgetter("criterion")) if len(said) > 1 else said
+    in_order = sorted(said, key=itemgetter("criterion")) if len(said) > 1 else said
     scores = []
-    for verdict in found:
+    for verdict in in_order:
         score = None if verdict["score"] is None else verdict["score"] + 0.0
         # of log-probabilities; nothing where the score is the one that the judge wrote
         probabilities = [] if verdict["mass"] is None else [verdict["mass"], verdict["written"]]
         numbers = [number + 0.0 for number in probabilities if number is not None]
         scores.append((verdict["criterion"], verdict["outcome"], score, *numbers))
-    return row | {"scores": scores, "remarks": NUL.join([text for verdict in found for text in _REMARKS(verdict)])}
+    return row | {"scores": scores, "remarks": NUL.join([text for verdict in in_order for text in _REMARKS(verdict)])}
 
 
 _REMARKS = itemgetter("criterion", "explanation", "evidence", "reason")

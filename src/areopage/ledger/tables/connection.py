@@ -231,22 +231,22 @@ def _upgrade(engine: Engine) -> None:
     Concurrent processes take turns.
     """
     place = shown(engine.url)
-    found = revision_of(engine)
-    if found == REVISION:
+    revision = revision_of(engine)
+    if revision == REVISION:
         check_tables(engine, place)
         return
-    refuse_newer(place, found)  # before its tables are taken for another program's
+    refuse_newer(place, revision)  # before its tables are taken for another program's
     if engine.dialect.name == "sqlite" and strangers(engine):
         raise StorageError(f"{place}: this file belongs to another program ({name_list(strangers(engine))}): use another file")
     with _migration_turn(engine) as connection:
-        found = revision_of(engine)
-        refuse_newer(place, found)
-        if found is None:
+        revision = revision_of(engine)
+        refuse_newer(place, revision)
+        if revision is None:
             create_tables(connection)
             VERSION_TABLE.create(connection)
             connection.execute(insert(VERSION_TABLE).values(version_num=REVISION))
             connection.execute(insert(ledger_meta).values(name=TABLES, value=tables_digest()))
-        elif found != REVISION:
+        elif revision != REVISION:
             from alembic import command
             from alembic.config import Config
             from alembic.util import CommandError
@@ -257,7 +257,7 @@ def _upgrade(engine: Engine) -> None:
             try:
                 command.upgrade(config, "head")
             except CommandError:
-                raise StorageError(f"{place} is not a ledger: unknown revision {found!r}") from None
+                raise StorageError(f"{place} is not a ledger: unknown revision {revision!r}") from None
             connection.execute(update(ledger_meta).where(ledger_meta.c.name == TABLES).values(value=tables_digest()))
 
 
@@ -280,24 +280,27 @@ def tables_digest() -> str:
     """Digest of the tables and their columns, by which a ledger of another state of the program is told."""
     tables = sorted(metadata.tables.items())
     return digest_of(
-        [[str(name), [[str(one.name), str(one.type), one.nullable] for one in table.columns]] for name, table in tables]
+        [
+            [str(name), [[str(column.name), str(column.type), column.nullable] for column in table.columns]]
+            for name, table in tables
+        ]
     )
 
 
 def check_tables(engine: Engine, place: str) -> None:
     """Reject a ledger of this revision that has other tables."""
     with engine.connect() as connection:
-        found = connection.execute(select(ledger_meta.c.value).where(ledger_meta.c.name == TABLES)).scalar()
-    if found != tables_digest():
+        stored = connection.execute(select(ledger_meta.c.value).where(ledger_meta.c.name == TABLES)).scalar()
+    if stored != tables_digest():
         message = "was created by another version of areopage: use that version, or name another ledger"
         raise StorageError(f"{place} {message}")
 
 
 def strangers(engine: Engine) -> list[str]:
     """The tables of a database that do not belong to a ledger."""
-    own = {*metadata.tables, VERSION_TABLE.name, SEARCH_TABLE}
+    ours = {*metadata.tables, VERSION_TABLE.name, SEARCH_TABLE}
     names = inspect(engine).get_table_names()
-    return [name for name in names if name not in own and not name.startswith(f"{SEARCH_TABLE}_")]
+    return [name for name in names if name not in ours and not name.startswith(f"{SEARCH_TABLE}_")]
 
 
 @contextmanager

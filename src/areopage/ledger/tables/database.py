@@ -172,10 +172,10 @@ class Database:
             return []
         with self.reading() as connection:
             try:
-                found = [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA integrity_check({MOST_DAMAGES})")]
+                lines = [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA integrity_check({MOST_DAMAGES})")]
             except DatabaseError as fault:  # so damaged that not even this can be read
-                found = [str(fault.orig)]
-        return [" ".join(line.split()) for line in found if line != "ok"]
+                lines = [str(fault.orig)]
+        return [" ".join(line.split()) for line in lines if line != "ok"]
 
     def unpooled(self) -> Connection:
         """A connection to a SQLite file that waits for no other, and that ends when it is closed."""

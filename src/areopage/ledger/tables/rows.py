@@ -122,11 +122,11 @@ def record_of(kind: type[Record], row: Row[Any], **others: Any) -> Record:
 @cache
 def _decoders(kind: type[Struct]) -> tuple[tuple[str, Decoder[Any] | None], ...]:
     """The fields of a record, each with what reads its JSON; None where the column holds the value itself."""
-    found = []
-    for one in msgspec.structs.fields(kind):
-        has_parts = get_origin(one.type) in (tuple, dict) or (isinstance(one.type, type) and issubclass(one.type, Struct))
-        found.append((one.name, Decoder(one.type) if has_parts else None))
-    return tuple(found)
+    decoders = []
+    for field in msgspec.structs.fields(kind):
+        has_parts = get_origin(field.type) in (tuple, dict) or (isinstance(field.type, type) and issubclass(field.type, Struct))
+        decoders.append((field.name, Decoder(field.type) if has_parts else None))
+    return tuple(decoders)
 
 
 def values_of(row: Row[Any]) -> RowValues:
@@ -233,10 +233,10 @@ def _prepared_insert(
     dialect: Dialect, table: Table, names: tuple[str, ...], rule: str
 ) -> tuple[str, Mapping[int, Callable[[Any], Any]]]:
     """The driver's own statement, and what converts its values, by their places."""
-    found = [(at, table.c[name].type.dialect_impl(dialect).bind_processor(dialect)) for at, name in enumerate(names)]
+    processors = [(at, table.c[name].type.dialect_impl(dialect).bind_processor(dialect)) for at, name in enumerate(names)]
     marks = ", ".join(["?" if dialect.name == "sqlite" else "%s"] * len(names))
     statement = f"INSERT INTO {table.name} ({_listed(names)}) VALUES ({marks}) {rule}"  # noqa: S608 - there is no input in it
-    return statement, {at: convert for at, convert in found if convert is not None}
+    return statement, {at: convert for at, convert in processors if convert is not None}
 
 
 def carried_out(connection: Connection, statement: str, values: Sequence[Sequence[Any]]) -> Any:
@@ -286,23 +286,23 @@ def insert_new(
     The columns are the table's key, and rows are found by the last one.
     """
     into = f"INSERT INTO {table.name} ({_listed(names)}) VALUES"
-    found: list[tuple[Any, ...]] = []
+    new: list[tuple[Any, ...]] = []
     if connection.dialect.name != "sqlite":
         marks = f"({', '.join(['%s'] * len(names))})"
         for part in chunks(rows):
             statement = f"{into} {', '.join([marks] * len(part))} ON CONFLICT DO NOTHING RETURNING {_listed(names)}"
-            found += map(tuple, carried_out(connection, statement, [[value for row in part for value in row]]).fetchall())
-        return found
+            new += map(tuple, carried_out(connection, statement, [[value for row in part for value in row]]).fetchall())
+        return new
     # SQLite writes a file for each statement that inserts several rows and returns them: this takes half the time
     if not connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     for part in chunks(rows):
         select_ = f"SELECT {_listed(names)} FROM {table.name} WHERE {names[-1]} IN ({', '.join('?' * len(part))})"  # noqa: S608 - as above
-        there = set(map(tuple, carried_out(connection, select_, [[row[-1] for row in part]]).fetchall()))
-        found += [row for row in part if row not in there]
-    if found:
-        carried_out(connection, f"{into} ({', '.join('?' * len(names))})", found)
-    return found
+        stored = set(map(tuple, carried_out(connection, select_, [[row[-1] for row in part]]).fetchall()))
+        new += [row for row in part if row not in stored]
+    if new:
+        carried_out(connection, f"{into} ({', '.join('?' * len(names))})", new)
+    return new
 
 
 def insert_missing(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:

@@ -181,7 +181,7 @@ def _of_incident(number: int) -> ColumnElement[bool]:
 
 
 def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:
-    names = [storable(one) for one in sources]
+    names = [storable(source) for source in sources]
     theirs = select(answers.c.id).where(answers.c.source.in_(names))
     subjects = [f"source:{name}" for name in names]
     return [or_(alerts.c.answer_id.in_(theirs), alerts.c.subject.in_(subjects))] if sources else []

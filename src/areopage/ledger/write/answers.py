@@ -92,10 +92,10 @@ Record = Answer | Judgment | Link | CaseAnswer
 class Answers(Store):
     """The tables `answers` and `answer_texts`."""
 
-    def append(self, given: Sequence[Answer]) -> int:
+    def append(self, new: Sequence[Answer]) -> int:
         """Append answers with new ids; return how many are new."""
         with self._ledger.writing() as connection:
-            return len(insert_answers(connection, given))
+            return len(insert_answers(connection, new))
 
     def append_judged(self, records: Sequence[Record]) -> None:
         """Append answers, judgments and their links; existing rows are kept."""
@@ -151,12 +151,12 @@ class Answers(Store):
         firsts: dict[str, list[Any]] = {}
         for reply in self._ledger.rows_in(first, answers.c.key, sorted({row.session for row in rows if row.session})):
             firsts.setdefault(reply.key, []).append(reply)
-        given = [row.answered_at for row in rows if not row.session and row.run_id != run_id]
+        moments = [row.answered_at for row in rows if not row.session and row.run_id != run_id]
         for row in (row for row in rows if row.session):
             replies = [reply for reply in firsts.get(row.session, ()) if reply.number <= row.number]
             if replies and all(reply.run_id != run_id for reply in replies):
-                given.append(replies[-1].answered_at)
-        return ReusedAnswers(cases=len(given), oldest=aware(min(given))) if given else None
+                moments.append(replies[-1].answered_at)
+        return ReusedAnswers(cases=len(moments), oldest=aware(min(moments))) if moments else None
 
     def last_number(self) -> int:
         """Return the number of the answer that was appended last; 0 if there is none."""
@@ -165,10 +165,15 @@ class Answers(Store):
     def calls_of(self, run_id: str) -> list[CallTotals]:
         """Return what the calls of a run to its target and to the model that plays children took, by source."""
         columns = answers.c
-        sums = [func.sum(func.coalesce(one, 0)) for one in (columns.prompt_tokens, columns.completion_tokens, columns.seconds)]
+        sums = [
+            func.sum(func.coalesce(column, 0)) for column in (columns.prompt_tokens, columns.completion_tokens, columns.seconds)
+        ]
         query = select(columns.source, func.count(), *sums).where(columns.run_id == run_id, columns.model != "")
         rows = self._ledger.rows(query.group_by(columns.source).order_by(columns.source))
-        return [CallTotals(source, calls, int(prompt), int(given), float(took)) for source, calls, prompt, given, took in rows]
+        return [
+            CallTotals(source, calls, int(prompt), int(completion), float(took))
+            for source, calls, prompt, completion, took in rows
+        ]
 
     def get(self, id: str) -> Answer | None:
         """Return an answer by its id."""
@@ -205,24 +210,26 @@ class Answers(Store):
         """Return the numbers of stored answers by id."""
         return dict(map(tuple, self._ledger.rows_in(select(answers.c.id, answers.c.number), answers.c.id, ids)))
 
-    def differing(self, given: Sequence[Answer]) -> list[Answer]:
+    def differing(self, submitted: Sequence[Answer]) -> list[Answer]:
         """Those of some submitted answers under whose id their source has submitted another prompt or response.
 
         What is erased or was left out by sampling is no other answer.
         """
         query = select(answers.c.id, answers.c.source, answer_texts.c.given).join(answer_texts)
         query = query.where(answers.c.origin == "monitor", answer_texts.c.given != "")
-        ids = [id for one in given for id in (one.id, id_within(one.id, one.source))]
+        ids = [id for answer in submitted for id in (answer.id, id_within(answer.id, answer.source))]
         rows = self._ledger.rows_in(query, answers.c.id, ids)
-        known = {(row.id, row.source): row.given for row in rows}
+        by_place = {(row.id, row.source): row.given for row in rows}
         by_id = {row.id: row.given for row in rows}
         differing = []
-        for one in given:
-            source = storable(one.source)[:LONGEST_NAME]
-            held = known.get((storable(one.id), source)) or known.get((storable(id_within(one.id, one.source)), source))
-            held = held or (None if source else by_id.get(storable(one.id)))
-            if held is not None and given_digest(one, held[:16]) != held:
-                differing.append(one)
+        for answer in submitted:
+            source = storable(answer.source)[:LONGEST_NAME]
+            stored = by_place.get((storable(answer.id), source)) or by_place.get(
+                (storable(id_within(answer.id, answer.source)), source)
+            )
+            stored = stored or (None if source else by_id.get(storable(answer.id)))
+            if stored is not None and given_digest(answer, stored[:16]) != stored:
+                differing.append(answer)
         return differing
 
 
@@ -234,13 +241,15 @@ def insert_judged(connection: Connection, records: Sequence[Record]) -> None:
     _assign_answers(connection, [record for record in records if isinstance(record, CaseAnswer)])
 
 
-def insert_answers(connection: Connection, given: Sequence[Answer], decisions: dict[str, str] | None = None) -> dict[str, int]:
+def insert_answers(
+    connection: Connection, new_answers: Sequence[Answer], decisions: dict[str, str] | None = None
+) -> dict[str, int]:
     """Insert answers with their texts and the JSON of the gate's decision by id; those erased from the start have none.
 
     Returns the numbers of those that are new, by id; of several with one id the first counts.
     """
     by_id: dict[str, Answer] = {}
-    for answer in given:
+    for answer in new_answers:
         by_id.setdefault(storable(answer.id), answer)
     if not by_id:
         return {}
@@ -285,8 +294,8 @@ def id_within(id: str, source: str) -> str:
 
 def own_id(id: str, source: str) -> str:
     """The id that a source gave to an answer that is stored under `id_within`; ids of more than 111 characters stay as stored."""
-    own = id.rpartition("~")[0]
-    return own if own and id_within(own, source) == id else id
+    given_id = id.rpartition("~")[0]
+    return given_id if given_id and id_within(given_id, source) == id else id
 
 
 def submitted_sources(connection: Connection, ids: Sequence[str]) -> dict[str, str]:
@@ -305,8 +314,8 @@ def insert_links(connection: Connection, links: Sequence[Link]) -> None:
     """Insert links between judgments, answers and panels; those that are there are kept."""
     if not links:
         return
-    given = sorted({(one.answer, one.run_id, one.key) for one in links})
-    new = insert_new(connection, answer_judgments, Link.__struct_fields__, given)
+    rows = sorted({(link.answer, link.run_id, link.key) for link in links})
+    new = insert_new(connection, answer_judgments, Link.__struct_fields__, rows)
     seal(connection, "added", "answer_judgments", [dict(zip(Link.__struct_fields__, row, strict=True)) for row in new])
 
 
@@ -316,7 +325,7 @@ def note_judgments(connection: Connection, answer: int, run_id: str, used: Seque
     Equal answers that are judged at the same time have a judgment each under one key, each with its own tokens and seconds.
     """
     place = (answer_judgments.c.answer == answer, answer_judgments.c.run_id == run_id)
-    wanted = {one.key: (naive(one.created_at), one.seconds) for one in used}
+    wanted = {judgment.key: (naive(judgment.created_at), judgment.seconds) for judgment in used}
     columns = (judgments.c.id, judgments.c.key, judgments.c.created_at, judgments.c.seconds)
     rows = connection.execute(select(*columns).where(judgments.c.key.in_(list(wanted))).order_by(judgments.c.id)).all()
     numbers = {row.key: row.id for row in rows if (row.created_at, row.seconds) == wanted[row.key]}
@@ -393,7 +402,7 @@ def text_key(collection: str, response: str, documents: Sequence[Document]) -> s
     """
     if not response.strip():
         return ""
-    read = sorted({(_folded(one.title), _folded(one.text)) for one in documents})
+    read = sorted({(_folded(document.title), _folded(document.text)) for document in documents})
     return hashlib.sha256(json_text([storable(collection)[:LONGEST_NAME], _folded(response), read]).encode()).hexdigest()[:32]
 
 
@@ -408,21 +417,21 @@ _CASE_PLACE = ("id", "category", "subcategory", "maturity", "source", "criteria_
 """What stays of a case whose answer is erased."""
 
 
-def _assign_answers(connection: Connection, given: Sequence[CaseAnswer]) -> None:
+def _assign_answers(connection: Connection, links: Sequence[CaseAnswer]) -> None:
     """Note the answers of cases; of an answer that is erased, the case's texts go too."""
-    if not given:
+    if not links:
         return
     place = (run_cases.c.run_id == bindparam("run"), run_cases.c.position == bindparam("at"))
     number = select(answers.c.number).where(answers.c.id == bindparam("answer_id")).scalar_subquery()
-    values = [{"run": one.run_id, "at": one.position, "answer_id": storable(one.answer_id)} for one in given]
+    values = [{"run": link.run_id, "at": link.position, "answer_id": storable(link.answer_id)} for link in links]
     connection.execute(update(run_cases).where(*place).values(answer=number), values)
-    for run_id in sorted({one.run_id for one in given}):
-        for positions in chunks([one.position for one in given if one.run_id == run_id]):
+    for run_id in sorted({link.run_id for link in links}):
+        for positions in chunks([link.position for link in links if link.run_id == run_id]):
             cases = select(run_cases).where(run_cases.c.run_id == run_id, run_cases.c.position.in_(positions))
             seal(connection, "answered", "run_cases", connection.execute(cases).all())
-    there = exists().where(answer_texts.c.answer == answers.c.number)
-    for part in chunks([storable(one.answer_id) for one in given]):
-        erased = select(answers.c.number).where(answers.c.id.in_(part), ~there)
+    has_texts = exists().where(answer_texts.c.answer == answers.c.number)
+    for part in chunks([storable(link.answer_id) for link in links]):
+        erased = select(answers.c.number).where(answers.c.id.in_(part), ~has_texts)
         blank_cases(connection, connection.execute(erased).scalars().all())
 
 
@@ -437,6 +446,6 @@ def _case_of(columns: RowMapping) -> Case:
     if prompt is None:
         return Case(id=id, prompt="")
     details: dict[str, Any] = {"id": id} | msgspec.json.decode(columns["details"])
-    told = prompt if turns is None else _TURNS.decode(turns)
+    prompt_or_turns = prompt if turns is None else _TURNS.decode(turns)
     documents = _DOCUMENTS.decode(columns["documents"])
-    return msgspec.convert(details | {"prompt": told, "response": columns["response"], "documents": documents}, Case)
+    return msgspec.convert(details | {"prompt": prompt_or_turns, "response": columns["response"], "documents": documents}, Case)

@@ -130,9 +130,9 @@ class Batch(Generic[Item, Result]):
     def flush(self) -> None:
         """Wait until all records from `write_soon` so far are on disk; the fault of lost ones is raised."""
         with self._changed:
-            given = self._flushed_to = self._given
+            flushed = self._flushed_to = self._given
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._settled >= given or self._fault is not None or not self._running)
+            self._changed.wait_for(lambda: self._settled >= flushed or self._fault is not None or not self._running)
             if self._fault is not None:
                 raise self._fault
 
@@ -188,15 +188,15 @@ class Batch(Generic[Item, Result]):
             results: Sequence[Result] | None = None
             fault: BaseException | None = None
             try:
-                results = self._store([item for one in group for item in one.items])
+                results = self._store([item for portion in group for item in portion.items])
             except BaseException as raised:  # noqa: BLE001 - it is raised to each caller that waits
                 fault = raised
             with self._changed:
                 self._in_flight = 0
                 self._settle(group, results, fault)
-            for one in group:
-                if one.settled is not None:
-                    one.settled(fault)
+            for portion in group:
+                if portion.settled is not None:
+                    portion.settled(fault)
 
     def _next_group(self) -> "list[_Portion[Item, Result]]":
         """Wait until something is due and take it; nothing ends the thread."""
@@ -216,17 +216,17 @@ class Batch(Generic[Item, Result]):
         """Those that a caller waits for, unless the first of the others has waited long enough: then all, as they came."""
         hurried = self._closing or self._flushed_to > self._settled
         due = self._soon and (hurried or not self._urgent or self._soon[0].since + self._delay <= now)
-        order = heapq.merge(self._urgent, self._soon, key=lambda one: one.since) if due else iter(self._urgent)
+        order = heapq.merge(self._urgent, self._soon, key=lambda portion: portion.since) if due else iter(self._urgent)
         group: list[_Portion[Item, Result]] = []
         count = 0
-        for one in order:
-            if group and count + len(one.items) > self._at_once:
+        for portion in order:
+            if group and count + len(portion.items) > self._at_once:
                 break
-            group.append(one)
-            count += len(one.items)
-        for one in group:
-            (self._soon if one.done is None else self._urgent).popleft()
-        self._in_flight = sum(len(one.items) for one in group if one.done is None)
+            group.append(portion)
+            count += len(portion.items)
+        for portion in group:
+            (self._soon if portion.done is None else self._urgent).popleft()
+        self._in_flight = sum(len(portion.items) for portion in group if portion.done is None)
         return group
 
     def _settle(
@@ -234,23 +234,23 @@ class Batch(Generic[Item, Result]):
     ) -> None:
         """Tell those who wait, and see to what needs another attempt."""
         at = 0
-        for one in group:
-            mine = () if results is None else results[at : at + len(one.items)]
-            at += len(one.items)
-            _tell(one.done, mine, fault)
+        for portion in group:
+            mine = () if results is None else results[at : at + len(portion.items)]
+            at += len(portion.items)
+            _end_wait(portion.done, mine, fault)
         if self._abandoned:
             return
         if isinstance(fault, StorageError):
             self._settle_waiting(fault)  # also those behind the group: they would fail like it, one group after the other
             if self._retry is not None:
-                kept = [one for one in group if one.done is None]
+                kept = [portion for portion in group if portion.done is None]
                 self._soon.extendleft(reversed(kept))
-                self._forget([one for one in group if one.done is not None])
+                self._forget([portion for portion in group if portion.done is not None])
                 self._not_before = time.monotonic() + (self._delay if self._closing else self._retry)
                 return
         self._not_before = float("-inf")
         self._forget(group)
-        unsaved = sum(len(one.items) for one in group if one.done is None)
+        unsaved = sum(len(portion.items) for portion in group if portion.done is None)
         self._settled += unsaved
         self._changed.notify_all()
         if fault is None or not unsaved:
@@ -264,12 +264,12 @@ class Batch(Generic[Item, Result]):
         waiting = list(self._urgent)
         self._urgent.clear()
         self._forget(waiting)
-        for one in waiting:
-            _tell(one.done, (), fault)
+        for portion in waiting:
+            _end_wait(portion.done, (), fault)
 
     def _forget(self, group: "Sequence[_Portion[Item, Result]]") -> None:
-        self._count -= sum(len(one.items) for one in group)
-        self._bytes -= sum(one.size for one in group)
+        self._count -= sum(len(portion.items) for portion in group)
+        self._bytes -= sum(portion.size for portion in group)
 
     def _lose(self, count: int, reason: str) -> None:
         self.lost += count
@@ -278,7 +278,7 @@ class Batch(Generic[Item, Result]):
             self._logged_at = time.monotonic()
 
 
-def _tell(done: "Future[Sequence[Result]] | None", results: Sequence[Result], fault: BaseException | None) -> None:
+def _end_wait(done: "Future[Sequence[Result]] | None", results: Sequence[Result], fault: BaseException | None) -> None:
     """End a caller's wait, unless it was cancelled."""
     if done is None or not done.set_running_or_notify_cancel():
         return

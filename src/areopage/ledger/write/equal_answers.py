@@ -33,13 +33,13 @@ def note_equals(connection: Connection, number: int, run_id: str, keys: Sequence
         .order_by(links.answer)
         .limit(1)
     )
-    found = connection.execute(other).one_or_none()
-    if found is None:
+    equal = connection.execute(other).one_or_none()
+    if equal is None:
         return
-    first = found.number if found.first is None else found.first
+    first = equal.number if equal.first is None else equal.first
     moment = connection.execute(select(COLUMNS.timestamp).where(COLUMNS.number == number)).scalar_one()
-    members = {found.number: found.timestamp, number: moment}
-    rows = [{"evaluation": one, "first": first, "timestamp": at} for one, at in members.items()]
+    members = {equal.number: equal.timestamp, number: moment}
+    rows = [{"evaluation": member, "first": first, "timestamp": at} for member, at in members.items()]
     insert_missing(connection, equal_answers, rows)
 
 
@@ -59,7 +59,7 @@ def computed_equals(connection: Connection) -> dict[int, tuple[int, datetime]]:
     sets: dict[tuple[str, str], list[tuple[int, datetime]]] = {}
     for number, timestamp, run_id, key in connection.execute(query.order_by(COLUMNS.number)):
         sets.setdefault((run_id, key), []).append((number, timestamp))
-    return {number: (found[0][0], at) for found in sets.values() if len(found) > 1 for number, at in found}
+    return {number: (members[0][0], at) for members in sets.values() if len(members) > 1 for number, at in members}
 
 
 def stored_equals(connection: Connection) -> dict[int, int]:

@@ -7,7 +7,7 @@ from msgspec import structs
 from sqlalchemy import ColumnElement, Connection, Row, select
 
 from areopage.ledger.people.exams import panel_standings
-from areopage.ledger.people.standing import told_of
+from areopage.ledger.people.standing import standing_fields
 from areopage.ledger.tables.answer_tables import answer_texts, answers, evaluation_scores, evaluations
 from areopage.ledger.tables.records import CriterionResult, Evaluation
 from areopage.ledger.tables.rows import insert_rows, naive, record_of, row_of, rows_in
@@ -35,9 +35,9 @@ def evaluation_row(evaluation: Evaluation) -> dict[str, Any]:
 def insert_scores(connection: Connection, criteria: Mapping[int, Sequence[CriterionResult]]) -> None:
     """Insert the criteria of evaluations (by number), in order."""
     rows = [
-        row_of(one) | {"evaluation": number, "position": position}
+        row_of(result) | {"evaluation": number, "position": position}
         for number, results in criteria.items()
-        for position, one in enumerate(results)
+        for position, result in enumerate(results)
     ]
     insert_rows(connection, evaluation_scores, rows)
 
@@ -45,14 +45,18 @@ def insert_scores(connection: Connection, criteria: Mapping[int, Sequence[Criter
 def evaluations_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Evaluation]:
     """Read evaluations with their criteria and the standing of their judges from `WHOLE_EVALUATIONS`, in order."""
     criteria = _criteria_of(connection, (row.number for row in rows))
-    found = []
+    stored = []
     for row in rows:
         texts = {"prompt": row.prompt or "", "response": row.response or "", "erased": row.prompt is None}
-        found.append(_evaluation_of(row, criteria.get(row.number, ()), **texts))
-    judges = panel_standings(connection, ((one.run_id, one.evaluated_at) for one in found if one.state == "evaluated"))
+        stored.append(_evaluation_of(row, criteria.get(row.number, ()), **texts))
+    judges = panel_standings(
+        connection, ((evaluation.run_id, evaluation.evaluated_at) for evaluation in stored if evaluation.state == "evaluated")
+    )
     return [
-        structs.replace(one, **told_of(judges.get((one.run_id, one.evaluated_at), ()))) if one.state == "evaluated" else one
-        for one in found
+        structs.replace(evaluation, **standing_fields(judges.get((evaluation.run_id, evaluation.evaluated_at), ())))
+        if evaluation.state == "evaluated"
+        else evaluation
+        for evaluation in stored
     ]
 
 

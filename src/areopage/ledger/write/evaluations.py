@@ -88,7 +88,7 @@ class Evaluations(Store):
 
     # --- submit
 
-    def submit(self, given: Sequence[Answer]) -> list[bool]:
+    def submit(self, submitted: Sequence[Answer]) -> list[bool]:
         """Append answers to evaluate; on return they are on disk and survive a power failure. Whether each is new to the monitor.
 
         An answer that is erased from the start was left out by sampling: it is counted for its day, and `reason` says why. One
@@ -97,10 +97,10 @@ class Evaluations(Store):
         Ids are unique by source: an answer whose id another source has used is stored under `id_within`. One that names no source
         is taken for the answer that has its id. One that was submitted before, or earlier in the sequence, changes nothing.
         """
-        if not given:
+        if not submitted:
             return []
         by_place: dict[tuple[str, str], Answer] = {}
-        for answer in given:
+        for answer in submitted:
             by_place.setdefault(_place_of(answer), answer)
         by_id: dict[str, Answer] = {}
         for answer in by_place.values():
@@ -108,12 +108,12 @@ class Evaluations(Store):
         with self._ledger.durable() as connection:
             numbers = insert_answers(connection, list(by_id.values()))
             # those that the gate or an import brought, that have texts and no evaluation
-            known = select(answers.c.id, answers.c.number).where(answers.c.origin.in_(("gate", "import")), _HAS_TEXTS)
-            known = known.where(~exists().where(evaluations.c.answer == answers.c.number)).order_by(answers.c.number)
-            locked = known.with_for_update(of=answers)
+            seen = select(answers.c.id, answers.c.number).where(answers.c.origin.in_(("gate", "import")), _HAS_TEXTS)
+            seen = seen.where(~exists().where(evaluations.c.answer == answers.c.number)).order_by(answers.c.number)
+            locked = seen.with_for_update(of=answers)
             numbers |= map(tuple, rows_in(connection, locked, answers.c.id, [id for id in by_id if id not in numbers]))
             new = {_place_of(by_id[id]): number for id, number in numbers.items()}
-            new |= _within_sources(connection, [one for place, one in by_place.items() if place not in new])
+            new |= _within_sources(connection, [answer for place, answer in by_place.items() if place not in new])
             counts, rows = DayCounts(), []
             for place, number in new.items():
                 answer = by_place[place]
@@ -131,7 +131,7 @@ class Evaluations(Store):
                 counts.add(waiting)
             insert_rows(connection, evaluations, rows)
             counts.write(connection)
-        return [new.pop(_place_of(answer), None) is not None for answer in given]
+        return [new.pop(_place_of(answer), None) is not None for answer in submitted]
 
     # --- attempts
 
@@ -224,7 +224,7 @@ class Evaluations(Store):
         Erasure(self._ledger).erase_late(evaluation.id, evaluation.run_id, keys)
         return False
 
-    def put(self, found: Sequence[Evaluation]) -> None:
+    def put(self, new: Sequence[Evaluation]) -> None:
         """Write evaluations of a benchmark run; existing ones are replaced.
 
         They are not counted by day, and not found by words.
@@ -232,8 +232,8 @@ class Evaluations(Store):
         with self._ledger.exclusive() as connection:
             if not self._ledger.is_sqlite:  # two processes may put the evaluations of one run
                 connection.execute(select(func.pg_advisory_xact_lock(_PUT_LOCK)))
-            for start in range(0, len(found), KEYS_PER_QUERY):
-                _put(connection, found[start : start + KEYS_PER_QUERY])
+            for start in range(0, len(new), KEYS_PER_QUERY):
+                _put(connection, new[start : start + KEYS_PER_QUERY])
 
     # --- read
 
@@ -246,7 +246,7 @@ class Evaluations(Store):
 
     def latest(self, ids: Sequence[str], until: datetime | None = None) -> dict[str, Evaluation]:
         """Return the latest evaluation of each answer by the answer's id; with a moment, the latest made until then."""
-        found: dict[str, Evaluation] = {}
+        by_id: dict[str, Evaluation] = {}
         with self._ledger.reading() as connection:
             for part in chunks([storable(id) for id in ids]):
                 newest = select(func.max(evaluations.c.number)).join(answers, answers.c.number == evaluations.c.answer)
@@ -254,8 +254,8 @@ class Evaluations(Store):
                 if until is not None:
                     newest = newest.where(evaluations.c.evaluated_at <= naive(until))
                 rows = connection.execute(WHOLE_EVALUATIONS.where(evaluations.c.number.in_(newest))).all()
-                found |= {one.id: one for one in evaluations_of(connection, rows)}
-        return found
+                by_id |= {evaluation.id: evaluation for evaluation in evaluations_of(connection, rows)}
+        return by_id
 
     def judgments(self, id: str, run_id: str = "") -> list[Judgment]:
         """Return an answer's judgments under a panel ("": any), with failed attempts."""
@@ -349,26 +349,28 @@ def _place_of(answer: Answer) -> tuple[str, str]:
     return storable(answer.id), storable(answer.source)[:LONGEST_NAME]
 
 
-def _within_sources(connection: Connection, given: Sequence[Answer]) -> dict[tuple[str, str], int]:
+def _within_sources(connection: Connection, submitted: Sequence[Answer]) -> dict[tuple[str, str], int]:
     """Insert those answers whose id another source has used; the numbers of those that are new, by id and source."""
-    sources = submitted_sources(connection, [storable(one.id) for one in given]) if given else {}
+    sources = submitted_sources(connection, [storable(answer.id) for answer in submitted]) if submitted else {}
     others: dict[str, Answer] = {}
-    for one in given:
-        id, source = _place_of(one)
+    for answer in submitted:
+        id, source = _place_of(answer)
         if source and sources.get(id, source) != source:
-            within = id_within(one.id, one.source)
-            others[storable(within)] = msgspec.structs.replace(one, id=within, case=msgspec.structs.replace(one.case, id=within))
-    places = {storable(id_within(one.id, one.source)): _place_of(one) for one in given}
+            within = id_within(answer.id, answer.source)
+            others[storable(within)] = msgspec.structs.replace(
+                answer, id=within, case=msgspec.structs.replace(answer.case, id=within)
+            )
+    places = {storable(id_within(answer.id, answer.source)): _place_of(answer) for answer in submitted}
     return {places[id]: number for id, number in insert_answers(connection, list(others.values())).items()}
 
 
 def _of_sources(sources: Sequence[str]) -> list[ColumnElement[bool]]:
-    return [evaluations.c.source.in_([storable(one) for one in sources])] if sources else []
+    return [evaluations.c.source.in_([storable(source) for source in sources])] if sources else []
 
 
 def _finish(
     connection: Connection,
-    found: Row[Any],
+    locked: Row[Any],
     evaluation: Evaluation,
     keys: Sequence[str],
     stored: Answer | None,
@@ -378,32 +380,34 @@ def _finish(
     kept = {"number", "answer", "attempts", "received_at", "origin"}
     row = {name: value for name, value in evaluation_row(evaluation).items() if name not in kept}
     row |= {"state": "evaluated", "grade": evaluation.grade}
-    connection.execute(update(evaluations).where(evaluations.c.number == found.number).values(**row))
+    connection.execute(update(evaluations).where(evaluations.c.number == locked.number).values(**row))
     if stored is not None:
-        reduce_texts(connection, found.answer, stored)
-    insert_scores(connection, {found.number: evaluation.criteria})
-    add_words(connection, {found.number: index_words(evaluation)})
-    insert_links(connection, [Link(found.answer, evaluation.run_id, key) for key in keys])
-    note_judgments(connection, found.answer, evaluation.run_id, used)
-    note_equals(connection, found.number, evaluation.run_id, keys)
-    counts, place = DayCounts(), (found.answer, evaluation.run_id)
-    if found.state == "failed":
-        counts.count_failed(record_of(Evaluation, found, id="", state="failed"), -1)
+        reduce_texts(connection, locked.answer, stored)
+    insert_scores(connection, {locked.number: evaluation.criteria})
+    add_words(connection, {locked.number: index_words(evaluation)})
+    insert_links(connection, [Link(locked.answer, evaluation.run_id, key) for key in keys])
+    note_judgments(connection, locked.answer, evaluation.run_id, used)
+    note_equals(connection, locked.number, evaluation.run_id, keys)
+    counts, place = DayCounts(), (locked.answer, evaluation.run_id)
+    if locked.state == "failed":
+        counts.count_failed(record_of(Evaluation, locked, id="", state="failed"), -1)
     counts.add(msgspec.structs.replace(evaluation, state="evaluated"), judge_uses(connection, [place]).get(place, ()))
     counts.write(connection)
 
 
-def _put(connection: Connection, found: Sequence[Evaluation]) -> None:
+def _put(connection: Connection, new_evaluations: Sequence[Evaluation]) -> None:
     numbered = select(answers.c.id, answers.c.number)
-    numbers = dict(map(tuple, rows_in(connection, numbered, answers.c.id, [one.id for one in found])))
-    pairs = [(numbers[storable(one.id)], one.run_id) for one in found]
-    there = select(evaluations.c.number).where(tuple_(evaluations.c.answer, evaluations.c.run_id).in_(pairs))
-    old = list(connection.execute(there.order_by(evaluations.c.number).with_for_update()).scalars())
+    numbers = dict(map(tuple, rows_in(connection, numbered, answers.c.id, [evaluation.id for evaluation in new_evaluations])))
+    pairs = [(numbers[storable(evaluation.id)], evaluation.run_id) for evaluation in new_evaluations]
+    existing = select(evaluations.c.number).where(tuple_(evaluations.c.answer, evaluations.c.run_id).in_(pairs))
+    old = list(connection.execute(existing.order_by(evaluations.c.number).with_for_update()).scalars())
     connection.execute(delete(evaluation_scores).where(evaluation_scores.c.evaluation.in_(old)))
     connection.execute(delete(evaluations).where(evaluations.c.number.in_(old)))
-    rows = [evaluation_row(one) | {"answer": answer} for one, (answer, _) in zip(found, pairs, strict=True)]
+    rows = [
+        evaluation_row(evaluation) | {"answer": answer} for evaluation, (answer, _) in zip(new_evaluations, pairs, strict=True)
+    ]
     new = insert_numbered(connection, evaluations, rows)
-    insert_scores(connection, {number: one.criteria for number, one in zip(new, found, strict=True)})
+    insert_scores(connection, {number: evaluation.criteria for number, evaluation in zip(new, new_evaluations, strict=True)})
 
 
 def _of_ids(ids: Sequence[str]) -> ColumnElement[bool]:
@@ -420,11 +424,11 @@ def _change_locked(
 ) -> Sequence[Row[Any]]:
     """Change a portion of the rows that meet conditions, locked in their order first: no two workers wait in a circle."""
     numbers = select(evaluations.c.number).where(*conditions).order_by(evaluations.c.number).limit(KEYS_PER_QUERY)
-    found = list(connection.execute(numbers.with_for_update()).scalars())
-    if not found:
+    locked = list(connection.execute(numbers.with_for_update()).scalars())
+    if not locked:
         return []
     # the conditions once more: SQLite has no locks on rows, and another process may have come in between
-    change = update(evaluations).where(evaluations.c.number.in_(found), *conditions).values(**values)
+    change = update(evaluations).where(evaluations.c.number.in_(locked), *conditions).values(**values)
     return connection.execute(change.returning(*PLACE)).all()
 
 
@@ -444,11 +448,11 @@ def reopen_unscored(connection: Connection, ids: Sequence[str] | None) -> int:
     query = select(evaluations.c.number, evaluations.c.answer).where(*unscored, *([] if ids is None else [_of_ids(ids)]))
     rows = connection.execute(query.order_by(evaluations.c.number).limit(KEYS_PER_QUERY).with_for_update(of=evaluations)).all()
     numbers = [row.number for row in rows]
-    found = evaluations_by_number(connection, numbers)
-    places = [(row.answer, one.run_id) for row, one in zip(rows, found, strict=True)]
+    unscored_answers = evaluations_by_number(connection, numbers)
+    places = [(row.answer, evaluation.run_id) for row, evaluation in zip(rows, unscored_answers, strict=True)]
     uses, counts = judge_uses(connection, places), DayCounts()
-    for place, one in zip(places, found, strict=True):
-        counts.remove(one, uses.get(place, ()))
+    for place, evaluation in zip(places, unscored_answers, strict=True):
+        counts.remove(evaluation, uses.get(place, ()))
     counts.write(connection)
     forget_judgments(connection, places)
     forget_equals(connection, numbers)

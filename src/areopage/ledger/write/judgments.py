@@ -49,8 +49,8 @@ def insert_judgments(connection: Connection, judged: Sequence[Judgment]) -> None
     ids = insert_numbered(connection, judgments, added)
     said = [[verdict_row(number, verdict) for verdict in judgment.verdicts] for number, judgment in zip(ids, judged, strict=True)]
     insert_rows(connection, verdicts, [row for rows in said for row in rows])
-    found = [with_verdicts(row | {"id": number}, rows) for number, row, rows in zip(ids, added, said, strict=True)]
-    seal(connection, "added", "judgments", found)
+    sealed = [with_verdicts(row | {"id": number}, rows) for number, row, rows in zip(ids, added, said, strict=True)]
+    seal(connection, "added", "judgments", sealed)
 
 
 def whole_judgments(connection: Connection, ids: Sequence[int]) -> list[RowValues]:
@@ -62,6 +62,6 @@ def whole_judgments(connection: Connection, ids: Sequence[int]) -> list[RowValue
 def judged_rows(connection: Connection, rows: Sequence[RowValues]) -> list[RowValues]:
     """Add to rows of judgments what is hashed of their verdicts."""
     said: dict[int, list[RowValues]] = {}
-    for row in _VERDICTS.of(connection, [one["id"] for one in rows]):
+    for row in _VERDICTS.of(connection, [judgment_row["id"] for judgment_row in rows]):
         said.setdefault(row.judgment_id, []).append(values_of(row))
     return [with_verdicts(row, said.get(row["id"], [])) for row in rows]

@@ -162,7 +162,7 @@ def _identity(ledger: Database) -> tuple[int, int] | None:
     if ledger.engine.dialect.name != "sqlite":
         return None
     try:
-        found = Path(ledger.engine.url.database or "").stat()
+        status = Path(ledger.engine.url.database or "").stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

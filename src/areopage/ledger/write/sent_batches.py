@@ -73,8 +73,8 @@ class SentBatches(Store):
 
     def seen(self, token: str, status: str, completed: int, failed: int, message: str) -> None:
         """Note what the provider says of a batch."""
-        known = {"status": storable(status)[:32], "completed": completed, "failed": failed, "message": storable(message)}
-        self._change(token, seen_at=_now(), **known)
+        values = {"status": storable(status)[:32], "completed": completed, "failed": failed, "message": storable(message)}
+        self._change(token, seen_at=_now(), **values)
 
     def ended(self, token: str) -> None:
         """Note that all that a batch brought is stored; its prompts are still at the provider."""

@@ -64,12 +64,12 @@ def share_of(holder: str, others: Sequence[Held], *, limit: int, wanted: int) ->
     """
     if not wanted:
         return Held(holder=holder)
-    wanting = sorted([holder, *(one.holder for one in others if one.wanted)])
+    wanting = sorted([holder, *(share.holder for share in others if share.wanted)])
     equal = {name: limit // len(wanting) + (place < limit % len(wanting)) for place, name in enumerate(wanting)}
-    free = limit - sum(one.slots for one in others)
-    unclaimed = limit - sum(max(one.slots, min(one.wanted, equal.get(one.holder, 0))) for one in others)
+    free = limit - sum(share.slots for share in others)
+    unclaimed = limit - sum(max(share.slots, min(share.wanted, equal.get(share.holder, 0))) for share in others)
     slots = max(0, min(free, max(equal[holder], unclaimed)))
-    rate = max(0.0, min(1.0 / len(wanting), 1.0 - sum(one.rate for one in others)))
+    rate = max(0.0, min(1.0 / len(wanting), 1.0 - sum(share.rate for share in others)))
     return Held(holder=holder, slots=slots, rate=rate, wanted=wanted)
 
 
@@ -116,15 +116,15 @@ class BudgetParts:
         """
         with self._ledger.reading() as connection:
             now = in_turn(connection, self._scope)
-            before, own, others = self._read(connection, now - self.silence)
-            is_new = own is None
+            before, ours, others = self._read(connection, now - self.silence)
+            is_new = ours is None
             mine = BudgetPart(holder=self._holder, spent=0.0 if is_new else spent, set_aside=set_aside, wants=wanted is not None)
-            gone = before + sum(one.spent for one in others)
+            gone = before + sum(part.spent for part in others)
             free = free_part(mine, others, left=limit - gone - mine.spent, wanted=wanted or 0.0)
             row = row_of(mine) | {"scope": self._scope, "spent_before": before, "seen_at": now, "free": free}
             insert_or_replace(connection, budget_parts, row)
             connection.commit()
-        is_open = bool(set_aside) or any(one.set_aside for one in others)
+        is_open = bool(set_aside) or any(part.set_aside for part in others)
         is_over = not is_open and wanted is not None and wanted > limit - gone - mine.spent
         return RenewedPart(others=gone, free=free, is_new=is_new, is_over=is_over)
 
@@ -146,8 +146,8 @@ class BudgetParts:
             else BudgetPart(holder=row.holder, spent=row.spent)
             for row in rows
         ]
-        own = next((one for one in parts if one.holder == self._holder), None)
-        return rows[0].spent_before, own, [one for one in parts if one is not own]
+        ours = next((part for part in parts if part.holder == self._holder), None)
+        return rows[0].spent_before, ours, [part for part in parts if part is not ours]
 
 
 def free_part(mine: BudgetPart, others: Sequence[BudgetPart], *, left: float, wanted: float) -> float:
@@ -157,7 +157,7 @@ def free_part(mine: BudgetPart, others: Sequence[BudgetPart], *, left: float, wa
     """
     if not mine.wants:
         return 0.0
-    unclaimed = left - mine.set_aside - sum(one.set_aside for one in others)
-    equal = unclaimed / (1 + sum(one.wants for one in others))
-    free = max(0.0, min(unclaimed - sum(one.free for one in others), max(equal, wanted)))
+    unclaimed = left - mine.set_aside - sum(part.set_aside for part in others)
+    equal = unclaimed / (1 + sum(part.wants for part in others))
+    free = max(0.0, min(unclaimed - sum(part.free for part in others), max(equal, wanted)))
     return 0.0 if free < wanted and not mine.set_aside else free  # useless to this process: it is left to others

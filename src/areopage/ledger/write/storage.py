@@ -34,19 +34,21 @@ def stored_answer(answer: Answer, policy: Policy, max_chars: int) -> Answer:
     def kept(text: str) -> str:
         return stored_text(text, policy, max_chars)
 
-    def document(one: Document) -> Document:
-        values = stored_values(one.metadata, policy, max_chars)
-        return structs.replace(one, title=kept(one.title), text=kept(one.text), source=kept(one.source), metadata=values)
+    def stored_document(document: Document) -> Document:
+        values = stored_values(document.metadata, policy, max_chars)
+        return structs.replace(
+            document, title=kept(document.title), text=kept(document.text), source=kept(document.source), metadata=values
+        )
 
     case = answer.case
     asked = case.prompt
-    turns = () if isinstance(asked, str) else tuple(Turn(role=one.role, content=kept(one.content)) for one in asked)
+    turns = () if isinstance(asked, str) else tuple(Turn(role=turn.role, content=kept(turn.content)) for turn in asked)
     stored = structs.replace(
         case,
         prompt=kept(asked) if isinstance(asked, str) else turns,
         response=None if case.response is None else kept(case.response),
         reference=None if case.reference is None else kept(case.reference),
-        documents=() if policy == "none" else tuple(document(one) for one in case.documents),
+        documents=() if policy == "none" else tuple(map(stored_document, case.documents)),
         metadata={} if policy == "none" else stored_values(case.metadata, policy, max_chars),
     )
     session, trace_id = ("", "") if policy == "none" else (answer.session, answer.trace_id)
@@ -96,7 +98,7 @@ def reduced_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
         return stored_text(text, policy, max_chars)
 
     answer = stored_answer(trace.answer, policy, max_chars)
-    texts = {"": answer.case.response or ""} | {one.id: one.text for one in answer.case.documents}
+    texts = {"": answer.case.response or ""} | {document.id: document.text for document in answer.case.documents}
     decision = None if trace.decision is None else _stored_decision(trace.decision, kept, texts)
     return structs.replace(trace, answer=answer, decision=decision)
 
@@ -104,26 +106,28 @@ def reduced_trace(trace: Trace, policy: Policy, max_chars: int) -> Trace:
 def _stored_decision(decision: Decision, kept: Callable[[str], str], texts: dict[str, str]) -> Decision:
     """A decision whose words are those of the texts that stay, by the document's id; "" is the response."""
 
-    def place(one: Place) -> Place | None:
-        text = kept(one.text)
-        at = _find(texts.get(one.document, ""), text, one.start)
-        return None if at is None else Place(document=one.document, start=at, end=at + len(text), text=text)
+    def stored_place(place: Place) -> Place | None:
+        text = kept(place.text)
+        at = _find(texts.get(place.document, ""), text, place.start)
+        return None if at is None else Place(document=place.document, start=at, end=at + len(text), text=text)
 
-    def sentence(one: SentenceCheck) -> SentenceCheck:
-        text, response = kept(one.text), texts[""]
-        at = _find(response, text, one.start)
+    def stored_sentence(sentence: SentenceCheck) -> SentenceCheck:
+        text, response = kept(sentence.text), texts[""]
+        at = _find(response, text, sentence.start)
         if at is None:
-            return structs.replace(one, start=len(response), end=len(response), text="")
-        return structs.replace(one, start=at, end=at + len(text), text=text)
+            return structs.replace(sentence, start=len(response), end=len(response), text="")
+        return structs.replace(sentence, start=at, end=at + len(text), text=text)
 
-    def there(places: Sequence[Place]) -> tuple[Place, ...]:
-        return tuple(found for found in map(place, places) if found is not None)
+    def stored_places(places: Sequence[Place]) -> tuple[Place, ...]:
+        return tuple(stored for stored in map(stored_place, places) if stored is not None)
 
     return structs.replace(
         decision,
-        sentences=tuple(map(sentence, decision.sentences)),
-        signals=tuple(structs.replace(one, places=there(one.places)) for one in decision.signals),
-        reasons=tuple(structs.replace(one, place=place(one.place) if one.place else None) for one in decision.reasons),
+        sentences=tuple(map(stored_sentence, decision.sentences)),
+        signals=tuple(structs.replace(signal, places=stored_places(signal.places)) for signal in decision.signals),
+        reasons=tuple(
+            structs.replace(reason, place=stored_place(reason.place) if reason.place else None) for reason in decision.reasons
+        ),
         unknown_ids=tuple(text for text in map(kept, decision.unknown_ids) if text),
     )
 
@@ -133,8 +137,8 @@ def _find(whole: str, part: str, near: int) -> int | None:
     if not part:
         return None
     after, before = whole.find(part, near), whole.rfind(part, 0, near + len(part))
-    found = [at for at in (before, after) if at >= 0]
-    return min(found, key=lambda at: abs(at - near)) if found else None
+    positions = [at for at in (before, after) if at >= 0]
+    return min(positions, key=lambda at: abs(at - near)) if positions else None
 
 
 def _stored_outcome(outcome: Outcome, policy: Policy, max_chars: int) -> Outcome:

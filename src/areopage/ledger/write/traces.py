@@ -170,17 +170,17 @@ class Traces(Store):
             if row is not None:
                 return record_of(Release, row)
             query = select(answers.c.id).join(decisions, decisions.c.answer == answers.c.number)
-            held = connection.execute(query.where(answers.c.id == id, is_held())).first()
-        return Release(answer_id=answer_id, state="waiting") if held else None
+            row = connection.execute(query.where(answers.c.id == id, is_held())).first()
+        return Release(answer_id=answer_id, state="waiting") if row else None
 
 
-def insert_traces(connection: Connection, given: Sequence[Trace]) -> int:
+def insert_traces(connection: Connection, traces: Sequence[Trace]) -> int:
     """Insert traces with their answers, links, counts and review items; return how many are new."""
     by_id: dict[str, Trace] = {}
-    for trace in given:
+    for trace in traces:
         by_id.setdefault(storable(trace.id), trace)
-    texts = {id: storable_json(one.decision) for id, one in by_id.items() if one.decision is not None}
-    numbers = insert_answers(connection, [one.answer for one in by_id.values()], texts)
+    texts = {id: storable_json(trace.decision) for id, trace in by_id.items() if trace.decision is not None}
+    numbers = insert_answers(connection, [trace.answer for trace in by_id.values()], texts)
     new = {number: by_id[id] for id, number in numbers.items()}
     if not new:
         return 0
