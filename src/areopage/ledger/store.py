@@ -28,7 +28,6 @@ from areopage.ledger.tables.chain import Head, heads, seal
 from areopage.ledger.tables.database import Database
 from areopage.ledger.tables.records import Judgment, Run, RunKind, RunUse, StoredOutcome
 from areopage.ledger.tables.rows import (
-    NumberedRows,
     aware,
     chunks,
     insert_into,
@@ -38,6 +37,7 @@ from areopage.ledger.tables.rows import (
     naive,
     record_of,
     row_of,
+    rows_in,
     storable,
     valid_places,
     verdict_row,
@@ -70,7 +70,6 @@ _OF_KEYS = judgments.c.key.in_(bindparam("keys", expanding=True))
 _KEYS_AFTER = select(judgments.c.key).where(_OF_KEYS, judgments.c.id > bindparam("number"))
 _SAID = select(verdicts.c.judgment_id).where(verdicts.c.judgment_id == judgments.c.id)
 _WHOLE = select(judgments.c.key).where(_OF_KEYS, _SAID.exists(), ~_SAID.where(verdicts.c.outcome.not_in(GIVEN_NAMES)).exists())
-_JUDGMENTS = NumberedRows(select(judgments), judgments.c.id)
 
 
 class Ledger(Database):
@@ -239,12 +238,9 @@ class Ledger(Database):
 
     def judgments_numbered(self, numbers: Sequence[int]) -> dict[int, Judgment]:
         """Return judgments by number."""
-        by_number: dict[int, Judgment] = {}
         with self.reading() as connection:
-            for part in chunks(numbers):
-                rows = _JUDGMENTS.of(connection, part)
-                by_number |= zip((row.id for row in rows), judgments_of(connection, rows), strict=True)
-        return by_number
+            rows = rows_in(connection, select(judgments), judgments.c.id, numbers)
+            return dict(zip((row.id for row in rows), judgments_of(connection, rows), strict=True))
 
     def reasons(self, numbers: Sequence[int]) -> dict[tuple[int, str], str]:
         """Return why verdicts of judgments, by number, are missing, by number and criterion."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Union, get_origin, overload
 import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
-from sqlalchemy import Column, ColumnElement, Connection, Dialect, Row, Select, Table, bindparam, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Dialect, Row, Select, Table, bindparam, insert
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
@@ -44,32 +44,6 @@ def rows_in(connection: Connection, query: Select[Any], column: ColumnElement[An
     # made once: a condition on many keys that is made for one query keeps them in a reference cycle
     within = query.where(column.in_(bindparam("keys", expanding=True)))
     return [row for part in chunks(stored) for row in connection.execute(within, {"keys": part})]
-
-
-class NumberedRows:
-    """A query for the rows of distinct numbers.
-
-    PostgreSQL's text names the numbers: its driver is slow to bind hundreds. SQLite gets them as one value: its driver keeps a
-    hundred statements prepared, which take 100 kB each with so many numbers. The query is built once: SQLAlchemy's parts of
-    one refer to each other, and the numbers in them would stay in memory for a while.
-    """
-
-    def __init__(self, query: Select[Any], column: Column[int]) -> None:
-        self._within = query.where(column.between(bindparam("first"), bindparam("last")))
-        self._named = query.where(column.in_(bindparam("numbers", expanding=True, literal_execute=True)))
-        listed = func.json_each(bindparam("numbers")).table_valued("value")
-        self._listed = query.where(column.in_(select(listed.c.value)))
-
-    def of(self, connection: Connection, numbers: Sequence[int]) -> Sequence[Row[Any]]:
-        """The rows of these numbers."""
-        if not numbers:
-            return ()
-        first, last = min(numbers), max(numbers)
-        if last - first + 1 == len(numbers):
-            return connection.execute(self._within, {"first": first, "last": last}).all()
-        if connection.dialect.name == "sqlite":
-            return connection.execute(self._listed, {"numbers": json_text(list(numbers))}).all()
-        return connection.execute(self._named, {"numbers": list(numbers)}).all()
 
 
 def valid_places(attempts: Iterable[tuple[str, bool]]) -> dict[str, int]:
@@ -276,33 +250,6 @@ def insert_numbered(connection: Connection, table: Table, rows: Sequence[RowValu
     numbers = list(range(first, first + len(rows)))
     insert_rows(connection, table, [row | {key.name: number} for number, row in zip(numbers[1:], rows[1:], strict=True)])
     return numbers
-
-
-def insert_new(
-    connection: Connection, table: Table, names: Sequence[str], rows: Sequence[tuple[Any, ...]]
-) -> list[tuple[Any, ...]]:
-    """Insert distinct rows of numbers and texts; those with an existing key are kept. Returns the others.
-
-    The columns are the table's key, and rows are found by the last one.
-    """
-    into = f"INSERT INTO {table.name} ({_listed(names)}) VALUES"
-    new: list[tuple[Any, ...]] = []
-    if connection.dialect.name != "sqlite":
-        marks = f"({', '.join(['%s'] * len(names))})"
-        for part in chunks(rows):
-            statement = f"{into} {', '.join([marks] * len(part))} ON CONFLICT DO NOTHING RETURNING {_listed(names)}"
-            new += map(tuple, carried_out(connection, statement, [[value for row in part for value in row]]).fetchall())
-        return new
-    # SQLite writes a file for each statement that inserts several rows and returns them: this takes half the time
-    if not connection.connection.dbapi_connection.in_transaction:  # type: ignore[union-attr]
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    for part in chunks(rows):
-        select_ = f"SELECT {_listed(names)} FROM {table.name} WHERE {names[-1]} IN ({', '.join('?' * len(part))})"  # noqa: S608 - as above
-        stored = set(map(tuple, carried_out(connection, select_, [[row[-1] for row in part]]).fetchall()))
-        new += [row for row in part if row not in stored]
-    if new:
-        carried_out(connection, f"{into} ({', '.join('?' * len(names))})", new)
-    return new
 
 
 def insert_missing(connection: Connection, table: Table, rows: Sequence[RowValues]) -> None:

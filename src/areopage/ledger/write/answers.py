@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 from msgspec.json import Decoder
 from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, select, tuple_, update
 
@@ -22,7 +22,6 @@ from areopage.ledger.tables.rows import (
     aware,
     chunks,
     insert_into,
-    insert_new,
     insert_rows,
     json_text,
     naive,
@@ -314,9 +313,9 @@ def insert_links(connection: Connection, links: Sequence[Link]) -> None:
     """Insert links between judgments, answers and panels; those that are there are kept."""
     if not links:
         return
-    rows = sorted({(link.answer, link.run_id, link.key) for link in links})
-    new = insert_new(connection, answer_judgments, Link.__struct_fields__, rows)
-    seal(connection, "added", "answer_judgments", [dict(zip(Link.__struct_fields__, row, strict=True)) for row in new])
+    insert = insert_into(connection, answer_judgments).on_conflict_do_nothing().returning(*answer_judgments.c)
+    new = connection.execute(insert, [structs.asdict(link) for link in sorted(set(links))]).all()
+    seal(connection, "added", "answer_judgments", new)
 
 
 def note_judgments(connection: Connection, answer: int, run_id: str, used: Sequence[Judgment]) -> None:

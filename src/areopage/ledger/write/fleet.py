@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
-from sqlalchemy import Column, Connection, and_, delete, func, insert, literal, select, update
+from sqlalchemy import Column, Connection, and_, delete, func, literal, select, update
 
 from areopage.ledger.tables.answer_tables import answers, judgments, run_cases
 from areopage.ledger.tables.database import Store
@@ -171,8 +171,7 @@ class Fleet(Store):
         with self._ledger.writing() as connection:
             if connection.execute(select(fleet_notes.c.text).where(here)).scalar() == row["text"]:
                 return False
-            connection.execute(delete(fleet_notes).where(here))
-            connection.execute(insert(fleet_notes).values(**row))
+            insert_or_replace(connection, fleet_notes, row)
         return True
 
     def notes(self, run_id: str) -> Sequence[FleetNote]:

@@ -9,7 +9,6 @@ from areopage.ledger.tables.answer_tables import judgments, verdicts
 from areopage.ledger.tables.chain import seal, with_verdicts
 from areopage.ledger.tables.records import Judgment, Verdict
 from areopage.ledger.tables.rows import (
-    NumberedRows,
     RowValues,
     chunks,
     insert_numbered,
@@ -17,11 +16,11 @@ from areopage.ledger.tables.rows import (
     outcome_of,
     record_of,
     row_of,
+    rows_in,
     values_of,
     verdict_row,
 )
 
-_VERDICTS = NumberedRows(select(verdicts), verdicts.c.judgment_id)
 # made once: a condition on many keys that is made for one query keeps them in a reference cycle
 _ATTEMPTS = select(judgments).where(judgments.c.key.in_(bindparam("keys", expanding=True))).order_by(judgments.c.id)
 
@@ -35,9 +34,8 @@ def attempts_of(connection: Connection, keys: Sequence[str]) -> Iterator[list[Ju
 def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgment]:
     """Read judgments with their verdicts from rows, in order."""
     said: dict[int, list[Verdict]] = {}
-    for part in chunks([row.id for row in rows]):
-        for row in _VERDICTS.of(connection, part):
-            said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
+    for row in rows_in(connection, select(verdicts), verdicts.c.judgment_id, [row.id for row in rows]):
+        said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
     return [record_of(Judgment, row, verdicts=tuple(said.get(row.id, ()))) for row in rows]
 
 
@@ -62,6 +60,6 @@ def whole_judgments(connection: Connection, ids: Sequence[int]) -> list[RowValue
 def judged_rows(connection: Connection, rows: Sequence[RowValues]) -> list[RowValues]:
     """Add to rows of judgments what is hashed of their verdicts."""
     said: dict[int, list[RowValues]] = {}
-    for row in _VERDICTS.of(connection, [judgment_row["id"] for judgment_row in rows]):
+    for row in rows_in(connection, select(verdicts), verdicts.c.judgment_id, [judgment_row["id"] for judgment_row in rows]):
         said.setdefault(row.judgment_id, []).append(values_of(row))
     return [with_verdicts(row, said.get(row["id"], [])) for row in rows]
