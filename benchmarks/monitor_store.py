@@ -192,7 +192,7 @@ def read_times(ledger: Ledger, rows: int, times: int) -> dict[str, float]:
     took["counts_scores_30d"] = median_ms(lambda: counts.scores(PERIOD, Scope()), times)
     took["measure_30d"] = median_ms(lambda: PeriodFigures.of(ledger, PERIOD, Scope(), Scale(0, 10), {}), times)
     took["counts_totals_30d"] = median_ms(lambda: counts.totals(PERIOD, Scope()), times)
-    took["tally_24h"] = median_ms(lambda: lists.tally(END - timedelta(hours=24), END, Scope()), min(times, 5))
+    took["tally_24h"] = median_ms(lambda: lists.tallies(END - timedelta(hours=24), END, Scope()), min(times, 5))
     took["get"] = median_ms(lambda: scores.get(f"answer-{rows // 3}"), times)
     took["backlog"] = median_ms(lambda: Evaluations(ledger).backlog(), times)
     return took

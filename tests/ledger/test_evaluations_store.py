@@ -247,7 +247,7 @@ def test_golden_answers_are_counted_only_where_their_source_is_named(
         scope = Scope(source=source)
         assert [{one.score: one.answers} for one in counts.scores(YEAR, scope) if one.criterion == ""] == [total]
         assert [day.scored for day in counts.totals(YEAR, scope)] == [1]
-        assert lists.tally(MOMENT, MOMENT + timedelta(1), scope)[""] == total
+        assert [tally[""] for tally in lists.tallies(MOMENT, MOMENT + timedelta(1), scope).values()] == [total]
         found = [lists.page(Filters(source=source)), lists.page(Filters(source=source, text="why")), lists.worst(YEAR, scope)]
         found += [lists.recent(MOMENT, scope, 9), lists.sample(YEAR, scope, 9, 1), list(lists.stream(Filters(source=source)))]
         assert [[one.id for one in scores] for scores in found] == [ids] * 6
@@ -329,7 +329,11 @@ def test_whatever_is_finished_the_counts_are_those_of_the_rows(
                 if value is not None and (row.timestamp.date(), row.variant, criterion, round(value, 2)) == one[:4]
             ]
             assert one.total == pytest.approx(math.fsum(given_scores), abs=1e-9)
-        tally = EvaluationLists(monitored).tally(MOMENT, MOMENT + timedelta(days=9), Scope(suite=suite, source=named))
+        tally: dict[str, Counter[float]] = {}
+        tallies = EvaluationLists(monitored).tallies(MOMENT, MOMENT + timedelta(days=9), Scope(suite=suite, source=named))
+        for by_criterion in tallies.values():
+            for criterion, counts in by_criterion.items():
+                tally.setdefault(criterion, Counter()).update(counts)
         by_score: dict[str, Counter[float]] = {}
         for (_, _, criterion, value), answers in expected.items():
             by_score.setdefault(criterion, Counter())[value] += answers

@@ -280,7 +280,7 @@ def test_every_list_goes_through_an_index_and_sorts_nothing(
 
 def test_a_tally_reads_the_hours_that_it_is_about(plans: tuple[Ledger, list[str]]) -> None:
     ledger, noted = plans
-    EvaluationLists(ledger).tally(START, START + timedelta(hours=1), Scope())
+    EvaluationLists(ledger).tallies(START, START + timedelta(hours=1), Scope())
     read = [plan for plan in noted if "evaluations" in plan]
     assert read and all("ix_evaluations_timestamp (timestamp>? AND timestamp<?)" in plan for plan in read)
 

@@ -1,6 +1,5 @@
 """Lists of evaluated answers: filters, search, pages and streams for exports."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from typing import Any
@@ -119,19 +118,11 @@ class EvaluationLists(Store):
         numbers = select(COLUMNS.number).where(*_EVALUATED, *in_period(period), *in_scope(scope))
         return self._evaluations(numbers.order_by((mixed * mixed + first) % prime, COLUMNS.number).limit(limit))
 
-    def tally(self, since: datetime, until: datetime, scope: Scope) -> dict[str, dict[float, int]]:
-        """Count answers by criterion and score, with timestamps in [since, until).
+    def tallies(self, since: datetime, until: datetime, scope: Scope) -> dict[tuple[str, str], dict[str, dict[float, int]]]:
+        """Count answers by source and variant, then criterion and score, with timestamps in [since, until).
 
         The criterion "" is the global score; scores are rounded as the days' counts are.
         """
-        sums: dict[str, Counter[float]] = {}
-        for by_criterion in self.tallies(since, until, scope).values():
-            for criterion, counts in by_criterion.items():
-                sums.setdefault(criterion, Counter()).update(counts)
-        return {criterion: dict(counts) for criterion, counts in sums.items()}
-
-    def tallies(self, since: datetime, until: datetime, scope: Scope) -> dict[tuple[str, str], dict[str, dict[float, int]]]:
-        """Count answers like `tally`, by source and variant."""
         inside = [*_EVALUATED, *between(since, until), *in_scope(scope)]
         place, criteria = (COLUMNS.source, COLUMNS.variant), evaluation_scores.c
         overall = select(*place, COLUMNS.score_global, func.count()).where(*inside, COLUMNS.score_global.is_not(None))
