@@ -111,18 +111,10 @@ def _day_row(place: Sequence[Any], rows: int) -> dict[str, Any]:
 
 def _day_counts(connection: Connection, filter: TraceFilter) -> _Counts:
     columns = days.c
-    query = select(columns.name, columns.kind, columns.value, func.sum(columns.count).label("rows")).where(
-        columns.kind.in_(_COLUMNS)
-    )
-    for bound, limit in ((filter.since, columns.day.__ge__), (filter.until, columns.day.__lt__)):
-        if bound is not None:
-            query = query.where(limit(naive(bound).date()))
-    if filter.channels:
-        query = query.where(columns.detail.in_(filter.channels))
-    if filter.verdict is not None:
-        query = query.where(columns.name == filter.verdict)
-    if filter.collection is not None:
-        query = query.where(columns.source == storable(filter.collection))
+    # the moments of such a filter are midnights, which a column of days takes as days
+    narrowed = _narrow_conditions(filter, columns.day, columns.name, columns.detail, columns.source)
+    query = select(columns.name, columns.kind, columns.value, func.sum(columns.count).label("rows"))
+    query = query.where(columns.kind.in_(_COLUMNS), *narrowed)
     counts = _Counts(Counter)
     for row in connection.execute(query.group_by(columns.name, columns.kind, columns.value)):
         counts.add(row.name, row.kind, row.value, int(row.rows))
@@ -169,7 +161,7 @@ def _narrow_conditions(
     channel: ColumnElement[Any],
     collection: ColumnElement[Any],
 ) -> list[ColumnElement[bool]]:
-    """What a filter asks of the columns that `decisions` and `decision_reasons` have in common."""
+    """What a filter asks of the columns that `decisions`, `decision_reasons` and `days` have in common."""
     asked: list[ColumnElement[bool]] = []
     if filter.since is not None:
         asked.append(at >= naive(filter.since))
