@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
@@ -87,7 +88,7 @@ def is_local(request: Request) -> bool:
     return is_loopback(client) and is_loopback(request.headers.get("host", ""))
 
 
-class HttpMiddleware:
+class HttpMiddleware(ABC):
     """A middleware of HTTP requests; what is none passes through."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -97,9 +98,9 @@ class HttpMiddleware:
         """Process one request."""
         await (self.serve if scope["type"] == "http" else self.app)(scope, receive, send)
 
+    @abstractmethod
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Process one HTTP request."""
-        raise NotImplementedError
 
 
 class KnownHosts(HttpMiddleware):

@@ -159,21 +159,20 @@ def sign(request: Request, id: str, writer: Writer, form: Form) -> Response:
 def view_of(context: ServerContext, actor: Actor, id: str) -> RunView | None:
     """A run; None where it is not there, or not all its answers are in the actor's scope."""
     run = context.ledger.panel(id, "bench")
-    view = view_run(run, context.ledger) if run is not None else None
-    return view if view is not None and _may_see(context, actor, view) else None
-
-
-def _may_see(context: ServerContext, actor: Actor, view: RunView) -> bool:
-    ids = list(view.answer_ids.values())
-    return not actor.collections or bool(ids and actor.may_see_answers(context.ledger, ids))
+    if run is None:
+        return None
+    view = view_run(run, context.ledger)
+    answer_ids = list(view.answer_ids.values())
+    may_see = not actor.collections or (answer_ids and actor.may_see_answers(context.ledger, answer_ids))
+    return view if may_see else None
 
 
 def visible_run(context: ServerContext, actor: Actor, id: str) -> Run | None:
     """The record of a run, if all its answers are in the actor's scope."""
-    run = context.ledger.panel(id, "bench")
-    if run is None or not actor.collections:
-        return run
-    return run if _may_see(context, actor, view_run(run, context.ledger)) else None
+    if not actor.collections:
+        return context.ledger.panel(id, "bench")
+    view = view_of(context, actor, id)
+    return view.run if view is not None else None
 
 
 class Choice(Struct, frozen=True, kw_only=True):
