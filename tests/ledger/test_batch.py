@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from areopage.errors import ServerDown, StorageError
+from areopage.errors import StorageError
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Judgment
 from areopage.ledger.write.batch import Batch
@@ -249,45 +249,18 @@ def test_without_another_try_an_error_is_raised_at_the_next_record_and_at_the_en
     store.faults, store.fault = 1_000_000, fault
     batch: Batch[int, str] = Batch(store, delay=0.001)
 
-    async def goes_on() -> None:
-        async with batch:
-            for _ in range(10_000):
-                batch.write_soon([1])
-                await asyncio.sleep(0.001)
+    def goes_on() -> None:
+        for _ in range(10_000):
+            batch.write_soon([1])
+            time.sleep(0.001)
         raise AssertionError
 
-    async def ends() -> None:
-        async with Batch(store) as other:
-            other.write_soon([1])
-
-    for scenario in (goes_on, ends):
-        with pytest.raises(type(fault)):
-            asyncio.run(scenario())
-
-
-def test_leaving_commits_the_rest_even_when_something_failed(ledger: Ledger, judgment: Make) -> None:
-    async def scenario() -> None:
-        batch: Batch[Judgment, None] = Batch(ledger.append)
-        async with batch:
-            batch.write_soon([judgment("last")])
-            raise ServerDown("gone")
-
-    with pytest.raises(ServerDown):
-        asyncio.run(scenario())
-    assert "last" in ledger.judgments(["last"])
-
-
-def test_another_fault_goes_before_a_failed_commit() -> None:
-    store = Store()
-    store.faults = 1
-
-    async def scenario() -> None:
-        async with Batch(store) as batch:
-            batch.write_soon([1])
-            raise ServerDown("gone")
-
-    with pytest.raises(ServerDown):
-        asyncio.run(scenario())
+    with pytest.raises(type(fault)):
+        goes_on()
+    other: Batch[int, str] = Batch(store)
+    other.write_soon([1])
+    with pytest.raises(type(fault)):
+        other.close(None)
 
 
 def test_records_that_arrive_during_a_commit_are_not_forgotten(ledger: Ledger, judgment: Make) -> None:
@@ -297,24 +270,17 @@ def test_records_that_arrive_during_a_commit_are_not_forgotten(ledger: Ledger, j
         sizes.append(len(records))
         ledger.append(records)
 
-    async def scenario() -> None:
-        batch: Batch[Judgment, None] = Batch(store, delay=0.02)
-        async with batch:
-            for number in range(300):
-                batch.write_soon([judgment(f"k{number}")])
-                await asyncio.sleep(0.0003)
-
-    asyncio.run(scenario())
+    batch: Batch[Judgment, None] = Batch(store, delay=0.02)
+    for number in range(300):
+        batch.write_soon([judgment(f"k{number}")])
+        time.sleep(0.0003)
+    batch.close(None)
     assert sum(sizes) == len(ledger.judgments([f"k{number}" for number in range(300)])) == 300
     assert len(sizes) < 150
 
 
 def test_a_batch_of_nothing_ends_at_once() -> None:
-    async def scenario() -> None:
-        async with Batch(Store()):
-            pass
-
-    asyncio.run(scenario())
+    Batch(Store()).close(None)
 
 
 def test_records_of_one_caller_are_written_in_the_order_they_came() -> None:

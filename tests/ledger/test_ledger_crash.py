@@ -63,11 +63,11 @@ from areopage.ledger.write.batch import Batch
 
 async def main():
     number = 0
-    async with Batch(Ledger.open(location).append) as writer:
-        while True:
-            writer.write_soon([judgment(f"{name}-{number}")])
-            number += 1
-            await asyncio.sleep(0.001)
+    writer = Batch(Ledger.open(location).append)
+    while True:
+        writer.write_soon([judgment(f"{name}-{number}")])
+        number += 1
+        await asyncio.sleep(0.001)
 
 asyncio.run(main())
 """

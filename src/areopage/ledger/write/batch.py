@@ -13,8 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
@@ -152,20 +151,6 @@ class Batch(Generic[Item, Result]):
                 self._abandoned = True
             if self._fault is not None:
                 raise self._fault
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Commit all queued records.
-
-        A failure is raised unless another exception is active.
-        """
-        try:
-            await asyncio.to_thread(self.close, None if self._retry is None else DRAIN_SECONDS)
-        except Exception:
-            if error is None:
-                raise
 
     def _is_full(self, count: int, size: int) -> bool:
         over = self._most is not None and self._count + count > self._most
