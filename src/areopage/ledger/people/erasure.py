@@ -31,7 +31,7 @@ from areopage.ledger.tables.chain import seal
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import RowValues, chunks, insert_missing, naive, rows_in, storable
 from areopage.ledger.tables.schema import alerts, labels
-from areopage.ledger.write.answers import Link, blank_cases, insert_links, whole_answers
+from areopage.ledger.write.answers import HAS_TEXTS, Link, blank_cases, insert_links, whole_answers
 from areopage.ledger.write.evaluation_rows import BLANK, WHOLE_EVALUATIONS, evaluations_of
 from areopage.ledger.write.judgments import whole_judgments
 from areopage.ledger.write.traces import note_changes, whole_decisions
@@ -88,9 +88,8 @@ class Erasure(Store):
 
     def erase_late(self, id: str, run_id: str, keys: Sequence[str]) -> None:
         """Erase a panel's judgments made while their answer was erased."""
-        has_texts = exists().where(answer_texts.c.answer == answers.c.number)
         with self._ledger.exclusive() as connection:
-            number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~has_texts)).scalar()
+            number = connection.execute(select(answers.c.number).where(answers.c.id == storable(id), ~HAS_TEXTS)).scalar()
             if number is not None:
                 insert_links(connection, [Link(number, run_id, key) for key in keys])
                 _blank_judgments(connection, [number])
@@ -205,8 +204,7 @@ def _blank_keys(connection: Connection, keys: Sequence[str]) -> None:
 def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     keys = keys_of(connection, ids)
     lock_keys(connection, keys)  # before the rows, as settling does
-    has_texts = exists().where(answer_texts.c.answer == answers.c.number)
-    query = select(answers.c.number, answers.c.id).where(answers.c.id.in_(ids), has_texts).order_by(answers.c.number)
+    query = select(answers.c.number, answers.c.id).where(answers.c.id.in_(ids), HAS_TEXTS).order_by(answers.c.number)
     rows = connection.execute(query.with_for_update(of=answers, key_share=True)).all()
     numbers, erased_ids = [row.number for row in rows], [row.id for row in rows]
     if not rows:

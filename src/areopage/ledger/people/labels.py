@@ -48,6 +48,9 @@ FIRST = (SAMPLE, "held")
 """Why answers are served first: only the random sample settles how far judges agree with people, and users wait for held ones."""
 
 
+_LATEST = select(func.max(labels.c.number)).group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
+
+
 class OfSuite(Struct, frozen=True, kw_only=True):
     """Items of one suite: those of its benchmark runs; `others`: also those of no run."""
 
@@ -152,18 +155,15 @@ class Labels(Store):
 
         With `blind` of raters who had not seen the judges' scores; a later label that is not blind replaces none.
         """
-        latest = select(func.max(labels.c.number)).group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
-        latest = latest.where(labels.c.blind) if blind else latest
+        latest = _LATEST.where(labels.c.blind) if blind else _LATEST
         query = select(labels).where(labels.c.number.in_(latest)).order_by(labels.c.number)
         return self._ledger.records(Label, query.where(labels.c.created_at >= naive(since)) if since else query)
 
     def blind_of(self, answer_ids: Sequence[str]) -> list[Label]:
         """Return the blind labels of answers that count: the latest of each answer, rater and criterion."""
-        latest = select(func.max(labels.c.number)).where(labels.c.blind)
-        latest = latest.group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
         counting: list[Label] = []
         for part in chunks([storable(id) for id in answer_ids]):
-            latest_of = latest.where(labels.c.answer_id.in_(part))
+            latest_of = _LATEST.where(labels.c.blind, labels.c.answer_id.in_(part))
             counting += self._ledger.records(
                 Label, select(labels).where(labels.c.number.in_(latest_of)).order_by(labels.c.number)
             )

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, Select, exists, select
+from sqlalchemy import Connection, Select, select
 
 from areopage.ledger.tables.answer_tables import answer_judgments, answer_texts, answers, judgments, runs
 from areopage.ledger.tables.chain import (
@@ -31,7 +31,7 @@ from areopage.ledger.tables.chain import (
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.rows import RowValues, rows_in, values_of
 from areopage.ledger.tables.schema import chain, signoffs
-from areopage.ledger.write.answers import WHOLE_ANSWERS
+from areopage.ledger.write.answers import HAS_TEXTS, WHOLE_ANSWERS
 from areopage.ledger.write.judgments import judged_rows
 from areopage.ledger.write.traces import HASHED_DECISIONS
 
@@ -273,9 +273,8 @@ class _Checking:
 
     def _check_removed(self) -> None:
         """After the last link: the answers of review items that were removed, and of judgments that were erased, are erased."""
-        unerased = select(answers.c.id).where(exists().where(answer_texts.c.answer == answers.c.number))
         ids = sorted(set(self._removed_items.values()))
-        whole = {row.id for row in rows_in(self._connection, unerased, answers.c.id, ids)}
+        whole = {row.id for row in rows_in(self._connection, select(answers.c.id).where(HAS_TEXTS), answers.c.id, ids)}
         for item, answer_id in self._removed_items.items():
             if answer_id in whole:
                 self._fault(f"review_items {item}", "removed, though its answer is not erased")

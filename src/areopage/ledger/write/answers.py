@@ -39,6 +39,8 @@ WHOLE_ANSWERS = select(answers, *TEXT_COLUMNS).select_from(
     answers.outerjoin(answer_texts, answer_texts.c.answer == answers.c.number)
 )
 """Answers with their texts; those of erased answers are NULL."""
+HAS_TEXTS = exists().where(answer_texts.c.answer == answers.c.number)
+"""Whether an answer is not erased."""
 _OF_CASES = WHOLE_ANSWERS.join(run_cases, run_cases.c.answer == answers.c.number).add_columns(run_cases.c.position)
 
 
@@ -428,9 +430,8 @@ def _assign_answers(connection: Connection, links: Sequence[CaseAnswer]) -> None
         for positions in chunks([link.position for link in links if link.run_id == run_id]):
             cases = select(run_cases).where(run_cases.c.run_id == run_id, run_cases.c.position.in_(positions))
             seal(connection, "answered", "run_cases", connection.execute(cases).all())
-    has_texts = exists().where(answer_texts.c.answer == answers.c.number)
     for part in chunks([storable(link.answer_id) for link in links]):
-        erased = select(answers.c.number).where(answers.c.id.in_(part), ~has_texts)
+        erased = select(answers.c.number).where(answers.c.id.in_(part), ~HAS_TEXTS)
         blank_cases(connection, connection.execute(erased).scalars().all())
 
 

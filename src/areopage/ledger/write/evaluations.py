@@ -52,6 +52,7 @@ from areopage.ledger.tables.rows import (
 )
 from areopage.ledger.write.alerts import open_alert
 from areopage.ledger.write.answers import (
+    HAS_TEXTS,
     Link,
     forget_judgments,
     id_within,
@@ -75,8 +76,7 @@ from areopage.ledger.write.operations import Alert
 MONITOR = evaluations.c.origin == "monitor"
 PLACE = tuple(evaluations.c[name] for name in ("number", "timestamp", "origin", "suite", "source", "variant"))
 """The columns that say where an evaluation is counted that has no score."""
-HAS_TEXTS = exists().where(answer_texts.c.answer == evaluations.c.answer)
-GIVEN_UP = and_(evaluations.c.state == "failed", HAS_TEXTS)
+GIVEN_UP = and_(evaluations.c.state == "failed", exists().where(answer_texts.c.answer == evaluations.c.answer))
 _JUDGEABLE = exists().where(answer_texts.c.answer == evaluations.c.answer, answer_texts.c.response != "")
 """The response is not empty: the storage policy left something to judge."""
 LATE = timedelta(days=3)
@@ -108,7 +108,7 @@ class Evaluations(Store):
         with self._ledger.durable() as connection:
             numbers = insert_answers(connection, list(by_id.values()))
             # those that the gate or an import brought, that have texts and no evaluation
-            seen = select(answers.c.id, answers.c.number).where(answers.c.origin.in_(("gate", "import")), _HAS_TEXTS)
+            seen = select(answers.c.id, answers.c.number).where(answers.c.origin.in_(("gate", "import")), HAS_TEXTS)
             seen = seen.where(~exists().where(evaluations.c.answer == answers.c.number)).order_by(answers.c.number)
             locked = seen.with_for_update(of=answers)
             numbers |= map(tuple, rows_in(connection, locked, answers.c.id, [id for id in by_id if id not in numbers]))
@@ -330,7 +330,6 @@ class Evaluations(Store):
 
 
 _LATEST = WHOLE_EVALUATIONS.where(answers.c.id == bindparam("of")).order_by(evaluations.c.number.desc()).limit(1)
-_HAS_TEXTS = exists().where(answer_texts.c.answer == answers.c.number)
 _PUT_LOCK = 0x0A5E0C
 """PostgreSQL's advisory lock that processes take in turn to replace evaluations."""
 
