@@ -43,10 +43,7 @@ def budget_of(limit: float, specs: Sequence[RunSpec], ledger: Ledger | None, run
 
 def spent_by(run: Run, spec: RunSpec, ledger: Ledger) -> dict[str, float]:
     """What the calls of a run have cost, by currency: all its answers and judgments, failed ones included."""
-    spent = defaultdict[str, float](float)
-    for total in ledger.spending.judge_totals([run.id]):
-        if total.currency:
-            spent[total.currency] += total.cost
+    spent = defaultdict[str, float](float, ledger.spending.judge_costs(run.id))
     for calls in ledger.answers.calls_of(run.id):
         asked = spec.child if calls.source.startswith(CHILD_SOURCE) else spec.target
         if asked is not None and asked.price is not None:

@@ -1,6 +1,4 @@
-"""What the calls of runs took, summed in the database: by judge, and by the model that answers."""
-
-from collections.abc import Sequence
+"""What the calls of runs took, summed in the database."""
 
 from msgspec import Struct
 from sqlalchemy import func, select
@@ -9,17 +7,6 @@ from areopage.ledger.tables.answer_tables import answer_judgments, answers, judg
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Answer
 from areopage.ledger.write.answers import WHOLE_ANSWERS, answer_of
-
-
-class JudgeTotals(Struct, frozen=True):
-    """The calls of runs to one judge; `cost` is in `currency`, as far as prices were known when they were made."""
-
-    judge: str
-    currency: str
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float
 
 
 class Pace(Struct, frozen=True, kw_only=True):
@@ -50,16 +37,12 @@ _LOOKED_AT = 100_000
 class Spending(Store):
     """What the calls of runs took."""
 
-    def judge_totals(self, run_ids: Sequence[str]) -> list[JudgeTotals]:
-        """Return what the calls of runs to their judges took, failed ones included."""
-        sums = [func.sum(func.coalesce(judgments.c[name], 0)) for name in ("calls", "prompt_tokens", "completion_tokens", "cost")]
-        query = select(judgments.c.judge, judgments.c.currency, *sums).where(judgments.c.run_id.in_(run_ids))
-        grouped = query.group_by(judgments.c.judge, judgments.c.currency).order_by(judgments.c.judge)
-        rows = self._ledger.rows(grouped)
-        return [
-            JudgeTotals(judge, currency, int(calls), int(prompt), int(completion), float(cost))
-            for judge, currency, calls, prompt, completion, cost in rows
-        ]
+    def judge_costs(self, run_id: str) -> dict[str, float]:
+        """Return what the calls of a run to its judges cost, by currency, as far as prices were known when they were made."""
+        columns = judgments.c
+        query = select(columns.currency, func.sum(columns.cost)).where(columns.run_id == run_id, columns.currency != "")
+        query = query.where(columns.cost.is_not(None)).group_by(columns.currency).order_by(columns.currency)
+        return {currency: float(cost) for currency, cost in self._ledger.rows(query)}
 
     def pace_of(self, model: str, *, judges_first: bool = True) -> Pace | None:
         """How the latest calls to a model went, as a judge or else as a target; None where it has not been called lately."""
