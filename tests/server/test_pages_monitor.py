@@ -26,7 +26,7 @@ from areopage.monitor.intake import Intake
 from areopage.monitor.worker import HookCarrier
 from areopage.scoring.outcome import NotApplicable
 from areopage.server.context import ServerContext
-from areopage.server.pages.answers import CriterionView, Said
+from areopage.server.pages.answers import CriterionView, JudgeRemark
 from servers.judged_answers import judgments_of
 
 from .samples import SAMPLES, Sample
@@ -513,7 +513,7 @@ def test_alerts_are_in_the_readers_language_whatever_language_they_are_stored_in
     ("scores", "shown"), [((1.0, 0.0, 0.0), ((0.0, 1.0), 0.0)), ((2.0, 2.0), ((2.0, 2.0), None)), ((1.0,), (None, None))]
 )
 def test_the_agreement_of_judges_is_shown_with_their_scores(scores: tuple[float, ...], shown: tuple[Any, Any]) -> None:
-    said = tuple(Said(judge="a", outcome="scored", score=one, explanation="", evidence=(), reason="") for one in scores)
+    said = tuple(JudgeRemark(judge="a", outcome="scored", score=one, explanation="", evidence=(), reason="") for one in scores)
     view = CriterionView(criterion="x", label="X", score=0.0, grade="weak", agreement=0.0, said=said)
     assert (view.judges_range, view.shown_agreement) == shown
 

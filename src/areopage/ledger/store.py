@@ -225,10 +225,7 @@ class Ledger(Database):
             insert_judgments(connection, judged)
 
     def judgments(self, keys: Sequence[str]) -> dict[str, Judgment]:
-        """Return the valid judgment of each key.
-
-        The valid judgment is the latest with a verdict on every criterion, else the latest attempt: see `valid_places`.
-        """
+        """Return the valid judgment of each key: see `valid_places`."""
         valid: dict[str, Judgment] = {}
         with self.reading() as connection:
             for attempts in attempts_of(connection, keys):
@@ -276,10 +273,7 @@ class Ledger(Database):
         return {place: sorted(judged, key=lambda judgment: judgment.created_at) for place, judged in under.items()}
 
     def reread(self, judged: Sequence[Judgment]) -> None:
-        """Replace the verdicts of judgments read again, in one transaction.
-
-        A judgment that was erased meanwhile stays erased.
-        """
+        """Replace the verdicts of judgments read again, in one transaction; one that was erased meanwhile stays erased."""
         with self.writing() as connection:
             for judgment in judged:
                 same = (judgments.c.key == judgment.key, judgments.c.run_id == judgment.run_id)

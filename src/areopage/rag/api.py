@@ -27,7 +27,7 @@ from areopage.server import (
     Pipeline,
     Refusal,
     ServerPart,
-    Session,
+    SessionId,
     answers_with,
     decoded,
     json_body,
@@ -48,7 +48,7 @@ class ChatRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     collection: Collection = ""
     sources_filter: Annotated[list[Annotated[str, Meta(max_length=256)]], Meta(max_length=100)] = []
     no_cache: bool = False
-    session: Session = ""
+    session: SessionId = ""
 
 
 class ChatReply(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from .access import note_shown as note_shown
 from .api.evaluations import decoded as decoded  # Decode a body.
 from .api.evaluations import json_body as json_body  # The body of a JSON request
 from .api.records import Collection as Collection
-from .api.records import Session as Session
+from .api.records import SessionId as SessionId
 from .api.schema import ApiRoute as ApiRoute  # A route that refuses parameters of the address which it does not declare.
 from .api.schema import answers_with as answers_with  # The `responses` of a route
 from .api.schema import json_response as json_response  # Encode a record as a JSON response.
@@ -26,8 +26,8 @@ from .metrics import metrics_of as metrics_of  # Return the metrics of a request
 from .pages.filters import CUSTOM as CUSTOM
 from .pages.filters import OF_PERIODS as OF_PERIODS
 from .pages.filters import TODAY as TODAY
-from .pages.filters import Asked as Asked  # The period of an address.
 from .pages.filters import Chosen as Chosen  # The filters of an address.
+from .pages.filters import ChosenPeriod as ChosenPeriod  # The period of an address.
 from .pages.filters import Ignored as Ignored  # A filter of an address that has no effect.
 from .pages.filters import chosen as chosen  # Parse a request's filters.
 from .pages.filters import ignore_unknown as ignore_unknown  # Add the parameters that a page does not have to `ignored`.

@@ -183,7 +183,7 @@ def note(ledger: Ledger, actor: Actor, action: str, subject: str, detail: str = 
     ledger.audit.note(actor.name, action, subject, detail, key_id=actor.key_id)
 
 
-class Shown:
+class ShownContents:
     """What pages that update themselves have shown to whom: the audit log has an entry for each content, not for each update."""
 
     def __init__(self, most: int = 10_000) -> None:
@@ -217,7 +217,7 @@ def note_shown(
         live: the browser asks again and again: the same answers are noted once.
     """
     content = "\n".join(ids)
-    if content and (cast(Shown, request.app.state.shown).add(actor, content) or not live):
+    if content and (cast(ShownContents, request.app.state.shown).add(actor, content) or not live):
         note(ledger, actor, "read", "", detail)
     note_scores_listed(request, ledger, actor, scored, live=live)
 
@@ -226,7 +226,7 @@ def note_scores_listed(request: Request, ledger: Ledger, actor: Actor, ids: Iter
     """Note that answers were shown with the judges' scores, or with the gate's decision, to who may label them later."""
     ids = list(ids)
     content = "\n".join(("scores", *ids))
-    if ids and "write" in GRANTS[actor.role] and (cast(Shown, request.app.state.shown).add(actor, content) or not live):
+    if ids and "write" in GRANTS[actor.role] and (cast(ShownContents, request.app.state.shown).add(actor, content) or not live):
         ledger.audit.note_scores_listed(rater_of(request, actor) or actor.name, ids, key_id=actor.key_id)
 
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from areopage.server import metrics
-from areopage.server.access import Access, Shown
+from areopage.server.access import Access, ShownContents
 from areopage.server.api import evaluations, figures, gate, traces
 from areopage.server.api.gate import trace_batch
 from areopage.server.api.records import RECORDS
@@ -23,7 +23,7 @@ from areopage.server.api.schema import components
 from areopage.server.context import ServerContext, server_parts
 from areopage.server.errors import handle_errors
 from areopage.server.guards import BodyLimit, HeadOfGet, KnownHosts, SecurityHeaders
-from areopage.server.metrics import Check, Metrics, Timing
+from areopage.server.metrics import HealthCheck, ServerMetrics, Timing
 from areopage.server.pages import answers, held, monitor, review, runs, session, trust
 from areopage.server.pages import gate as gate_page
 from areopage.server.pages.rendering import fault_page
@@ -87,7 +87,7 @@ def create_app(
     *,
     on_start: Sequence[Hook] = (),
     on_stop: Sequence[Hook] = (),
-    checks: Sequence[Check] = (),
+    checks: Sequence[HealthCheck] = (),
     tracing: "TracerProvider | None" = None,
 ) -> FastAPI:
     """Build a server's application."""
@@ -119,9 +119,9 @@ def create_app(
     )
     app.state.context = context
     app.state.access = Access.of(context)
-    app.state.shown = Shown()
+    app.state.shown = ShownContents()
     app.state.traces = written
-    app.state.metrics = Metrics(context, written)
+    app.state.metrics = ServerMetrics(context, written)
     app.state.checks = checks
     handle_errors(app, fault_page, session.lead_to_login)
     _add_guards(app, context)

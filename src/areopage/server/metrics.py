@@ -36,7 +36,7 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 READ = require("read")
 
 Responses = dict[int | str, dict[str, Any]]
-Check = Callable[[], str]
+HealthCheck = Callable[[], str]
 """Says what is wrong with a part of the process; "" where it is well."""
 
 WELL: Responses = {200: {"description": "It is well.", "content": content_of(Health)}}
@@ -47,7 +47,7 @@ LEAST_FREE_BYTES = 8_000_000
 """With less, a server is not ready: SQLite needs room beside the ledger to write."""
 
 
-class Metrics:
+class ServerMetrics:
     """The metrics of one server, in a separate registry."""
 
     def __init__(self, context: ServerContext, traces: Batch[Trace, None]) -> None:
@@ -176,15 +176,15 @@ def _gauge(name: str, text: str, label: str, counts: Mapping[str, float]) -> Met
     return gauge
 
 
-def metrics_of(request: Request) -> Metrics:
+def metrics_of(request: Request) -> ServerMetrics:
     """Return the metrics of a request's server."""
-    return cast(Metrics, request.app.state.metrics)
+    return cast(ServerMetrics, request.app.state.metrics)
 
 
 class Timing(HttpMiddleware):
     """Records the duration of each request."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: ServerMetrics) -> None:
         super().__init__(app)
         self._metrics = metrics
 
@@ -227,7 +227,7 @@ def readyz(request: Request) -> Response:
 
     Where judges fail, answers are still accepted: the server is `ok`, and `reason` says so.
     """
-    context, checks = context_of(request), cast(Sequence[Check], request.app.state.checks)
+    context, checks = context_of(request), cast(Sequence[HealthCheck], request.app.state.checks)
     reason = _ledger_fault(context.ledger) or next(filter(None, (check() for check in checks)), "")
     if reason:
         return json_response(Health(status="unavailable", reason=reason), 503)

@@ -24,7 +24,7 @@ from areopage.server import (
     OF_PERIODS,
     REPORT_STYLES,
     Actor,
-    Asked,
+    ChosenPeriod,
     Ignored,
     Reader,
     ServerPart,
@@ -50,7 +50,7 @@ router = APIRouter(include_in_schema=False)
 PART = ServerPart(router, folder=Path(__file__).parent)
 
 
-class ComparisonAsked(Asked, frozen=True, kw_only=True):
+class ComparisonAsked(ChosenPeriod, frozen=True, kw_only=True):
     """What an address asks for.
 
     Args:

@@ -73,10 +73,7 @@ class ApiKeys(Store):
         return [_key_of(row) for row in self._ledger.rows(query)]
 
     def any(self) -> bool:
-        """Whether a key was ever created.
-
-        Revoked keys count, so that revoking the last key does not open the server.
-        """
+        """Whether a key was ever created; revoked keys count, so that revoking the last one does not open the server."""
         query = select(api_keys.c.id).limit(1)
         return self._ledger.row(query) is not None
 

@@ -239,10 +239,7 @@ class Labels(Store):
         return list(latest.values())
 
     def gate_risks(self, answer_ids: Sequence[str]) -> dict[str, float]:
-        """The gate's risk of unsupported content, in [0, 1].
-
-        Without a probability the verdict counts.
-        """
+        """The gate's risk of unsupported content, in [0, 1]; without a probability its verdict counts."""
         query = select(answers.c.id, decisions.c.p_unsupported, decisions.c.verdict)
         query = query.join(answers, answers.c.number == decisions.c.answer)
         risks: dict[str, float] = {}

@@ -19,10 +19,10 @@ from areopage.ledger.tables.chain import (
     EVIDENCE,
     NO_LINK,
     NUL,
-    Change,
-    Evidence,
-    Group,
+    EvidenceTable,
     Head,
+    RowChange,
+    SealedRows,
     heads,
     link_digest,
     row_digests,
@@ -39,10 +39,10 @@ PORTION = 500
 CLOCKS_DIFFER = timedelta(minutes=5)
 """How far the clocks of computers that write to one ledger may differ."""
 _NOTHING = ("", "[]", None)
-_GROUPS: msgspec.json.Decoder[list[tuple[Change, str, list[Any]]]] = msgspec.json.Decoder(list[tuple[Change, str, list[Any]]])
+_GROUPS = msgspec.json.Decoder(list[tuple[RowChange, str, list[Any]]])
 
 
-class Fault(Struct, frozen=True):
+class ChainFault(Struct, frozen=True):
     """A row or a link that is not what the chains say, and how: `judgments 12: altered (figures)`."""
 
     subject: str
@@ -56,7 +56,7 @@ class Since(Struct, frozen=True, order=True):
     """A kind of change after the heads that were kept, by who is named by the rows: a rater, a judge; "" where none is."""
 
     table: str
-    change: Change
+    change: RowChange
     actor: str
 
 
@@ -85,11 +85,11 @@ class _Row(Struct):
     """
 
     digests: bytes
-    change: Change
+    change: RowChange
     link: int
     erased: bool = False
     reread: bool = False
-    since: tuple[Change, ...] = ()
+    since: tuple[RowChange, ...] = ()
 
 
 _Rows = dict[str, dict[Any, _Row]]
@@ -100,7 +100,7 @@ _Members = defaultdict[tuple[str, str], list[tuple[Any, bytes]]]
 class Chains(Store):
     """The hash chains of a ledger."""
 
-    def check(self, kept: Sequence[Head], on_fault: Callable[[Fault], None]) -> ChainCheck:
+    def check(self, kept: Sequence[Head], on_fault: Callable[[ChainFault], None]) -> ChainCheck:
         """Verify the chains at one moment, and that they hold the heads that a report names; `on_fault` gets each fault."""
         with self._ledger.snapshot() as connection:
             checking = _Checking(connection, kept, on_fault)
@@ -124,7 +124,7 @@ class Chains(Store):
 class _Checking:
     """One verification: links first, in order, then tables."""
 
-    def __init__(self, connection: Connection, kept: Sequence[Head], on_fault: Callable[[Fault], None]) -> None:
+    def __init__(self, connection: Connection, kept: Sequence[Head], on_fault: Callable[[ChainFault], None]) -> None:
         self._connection = connection
         self._kept, self._on_fault = {(head.writer, head.sequence): head.digest for head in kept}, on_fault
         self._last_kept = {head.writer: max(each.sequence for each in kept if each.writer == head.writer) for head in kept}
@@ -168,7 +168,7 @@ class _Checking:
             end = self._ends.get(writer, (0, ""))[0]
             self._fault(f"chain {writer}", f"link {sequence}, which was kept, is missing: the chain ends at link {end}")
 
-    def table(self, evidence: Evidence) -> None:
+    def table(self, evidence: EvidenceTable) -> None:
         """Compare the rows of a table with what the chains say of them."""
         name = str(evidence.table.name)
         chained = self._chained[name]
@@ -215,7 +215,7 @@ class _Checking:
                 signed, created = f"{signed_at:%Y-%m-%d %H:%M:%S}", f"{created_at:%Y-%m-%d %H:%M:%S}"
                 self._fault(f"signoffs {number}", f"dated {signed}, before its run of {created}")
 
-    def _take(self, group: Group, link: int, is_since: bool) -> None:
+    def _take(self, group: SealedRows, link: int, is_since: bool) -> None:
         """Note what a link says of its rows; a change may only be about some tables, and alter the parts that it is about."""
         evidence, chained = EVIDENCE[group.table], self._chained[group.table]
         allowed = ALLOWED[group.change].get(group.table)
@@ -238,7 +238,7 @@ class _Checking:
             if is_since:
                 now.since += (group.change,)
 
-    def _check_removals(self, groups: Sequence[Group]) -> None:
+    def _check_removals(self, groups: Sequence[SealedRows]) -> None:
         """Check a link's removals: of judgments that no answer is linked to, links of erased judgments, and review items."""
         members: _Members = defaultdict(list)
         for group in groups:
@@ -285,10 +285,10 @@ class _Checking:
 
     def _fault(self, subject: str, what: str) -> None:
         self.faults += 1
-        self._on_fault(Fault(subject, what))
+        self._on_fault(ChainFault(subject, what))
 
 
-def _members_of(group: Group) -> Iterator[tuple[Any, bytes]]:
+def _members_of(group: SealedRows) -> Iterator[tuple[Any, bytes]]:
     """The keys of a group's rows, each with its digests."""
     size = DIGEST_BYTES * len(EVIDENCE[group.table].parts)
     for at, key in enumerate(group.keys):
@@ -307,7 +307,7 @@ def _place_of(link: str) -> tuple[str, bytes]:
     return place, text_digest(key)
 
 
-def _groups_of(row: Any) -> list[Group] | None:
+def _groups_of(row: Any) -> list[SealedRows] | None:
     """The rows that a link is about; None where its texts cannot be read, or do not fit its digests."""
     try:
         members = _GROUPS.decode(row.members)
@@ -318,17 +318,17 @@ def _groups_of(row: Any) -> list[Group] | None:
         if table not in EVIDENCE:
             return None
         size = DIGEST_BYTES * len(EVIDENCE[table].parts) * len(keys)
-        groups.append(Group(change, table, keys, row.digests[at : at + size]))
+        groups.append(SealedRows(change, table, keys, row.digests[at : at + size]))
         at += size
     return groups if at == len(row.digests) else None
 
 
-def _differing(evidence: Evidence, before: bytes, now: bytes) -> list[str]:
+def _differing(evidence: EvidenceTable, before: bytes, now: bytes) -> list[str]:
     size = DIGEST_BYTES
     return [name for at, name in enumerate(evidence.parts) if before[at * size :][:size] != now[at * size :][:size]]
 
 
-def _is_blank(evidence: Evidence, row: Mapping[str, Any]) -> bool:
+def _is_blank(evidence: EvidenceTable, row: Mapping[str, Any]) -> bool:
     """Whether nothing is left in the columns that an erasure empties."""
     for name in evidence.texts:
         texts = [row[name]]

@@ -46,7 +46,7 @@ _SCORE_KEY = ("day", "variant", "criterion", "score", "suite", "origin", "source
 _SCORE_SUMS = ("answers", "total")
 
 _Key = TypeVar("_Key")
-Place = tuple[int, str]
+PanelPlace = tuple[int, str]
 """The number of an answer, and the panel that judged it."""
 
 
@@ -101,10 +101,7 @@ class DayCounts(Struct):
                 _add_to(mine, key, [-value for value in values])
 
     def write(self, connection: Connection) -> None:
-        """Write all counts in a fixed order.
-
-        The busiest rows, those of days, are locked last.
-        """
+        """Write all counts in a fixed order; the busiest rows, those of days, are locked last."""
         insert_or_add(connection, score_days, self.score_rows())
         insert_or_add(connection, days, self.day_rows())
 
@@ -227,19 +224,16 @@ def remove_empty_days(connection: Connection) -> None:
     connection.execute(delete(days).where(days.c.kind.in_(("evaluation", "judge")), days.c.count == 0))
 
 
-def judge_uses(connection: Connection, places: Sequence[Place]) -> dict[Place, list[JudgeUse]]:
-    """Sum judges' work on answers under their panels.
-
-    For each key one judgment counts: the one that the answer's scores rest on.
-    """
-    by_place: dict[Place, list[JudgeUse]] = {}
+def judge_uses(connection: Connection, places: Sequence[PanelPlace]) -> dict[PanelPlace, list[JudgeUse]]:
+    """Sum judges' work on answers under their panels: of each key the judgment counts that the scores rest on."""
+    by_place: dict[PanelPlace, list[JudgeUse]] = {}
     for part in chunks([answer for answer, _ in places]):
         counting = list(_counting(connection, part, set(places)))
         outcomes: dict[int, list[str]] = {}
         said = select(verdicts.c.judgment_id, verdicts.c.outcome)
         for row in rows_in(connection, said, verdicts.c.judgment_id, [row.id for row in counting]):
             outcomes.setdefault(row.judgment_id, []).append(row.outcome)
-        by_judge: dict[tuple[Place, str, str, str], list[Any]] = {}
+        by_judge: dict[tuple[PanelPlace, str, str, str], list[Any]] = {}
         for row in counting:
             by_judge.setdefault(((row.answer, row.panel), row.judge, row.model, row.currency), []).append(row)
         for (place, judge, model, currency), rows in by_judge.items():
@@ -300,10 +294,10 @@ _JUDGED = (
 )
 
 
-def _counting(connection: Connection, answers: Sequence[int], places: Collection[Place]) -> Iterator[Any]:
+def _counting(connection: Connection, answers: Sequence[int], places: Collection[PanelPlace]) -> Iterator[Any]:
     """The judgment that counts for each place and key: the noted one, else the latest with a verdict on every criterion, else
     the latest."""
-    best: dict[tuple[Place, str], Any] = {}
+    best: dict[tuple[PanelPlace, str], Any] = {}
     for row in connection.execute(_JUDGED, {"of": answers}):
         place = (row.answer, row.panel)
         before = best.get((place, row.key))

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, Select, cast, exis
 from areopage.ledger.people.labels import SAMPLE
 from areopage.ledger.read.days import rounded
 from areopage.ledger.read.queries import Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
-from areopage.ledger.read.search import Direction, numbers_found, wanted
+from areopage.ledger.read.search import ListOrder, numbers_found, wanted
 from areopage.ledger.tables.answer_tables import (
     answer_judgments,
     answers,
@@ -79,10 +79,7 @@ class EvaluationLists(Store):
             last = portion[-1].number
 
     def worst(self, period: Period, scope: Scope, limit: int = 5, *, higher_is_better: bool = True) -> list[Evaluation]:
-        """Return the period's answers with the worst global score.
-
-        The worst is the lowest, unless lower is better on the suite's scale.
-        """
+        """Return the period's answers with the worst global score: the lowest, or the highest where lower is better."""
         columns = (COLUMNS.score_global, COLUMNS.timestamp, COLUMNS.origin, COLUMNS.source, COLUMNS.variant, COLUMNS.number)
         order = columns if higher_is_better else [column.desc() for column in columns]
         return self._evaluations(_extremes(COLUMNS.score_global, period, scope).order_by(*order).limit(limit))
@@ -108,10 +105,7 @@ class EvaluationLists(Store):
         return self._evaluations(query.order_by(COLUMNS.evaluated_at.desc(), COLUMNS.number.desc()).limit(limit))
 
     def sample(self, period: Period, scope: Scope, limit: int, seed: int) -> list[Evaluation]:
-        """Return a random sample of a period, fixed by the seed.
-
-        Reads the keys of the whole period.
-        """
+        """Return a random sample of a period, fixed by the seed; reads the keys of the whole period."""
         prime = 2_147_483_647  # all arithmetic stays under 2⁶³
         first, second = (seed * 48_271 + 11) % prime or 1, (seed * 69_621 + 7) % prime
         mixed = (cast(COLUMNS.number, BigInteger) * first + second) % prime
@@ -141,10 +135,7 @@ class EvaluationLists(Store):
         return self._distinct(days.c.source)
 
     def variants(self, sources: Sequence[str] = ()) -> Sequence[str]:
-        """Return the known variants (of some sources; () for all), from the counts by day.
-
-        "" is included where answers have no variant.
-        """
+        """Return the known variants (of some sources; () for all), from the counts by day; "" where answers have none."""
         return self._distinct(days.c.variant, sources)
 
     def received_since(self, since: datetime) -> frozenset[str]:
@@ -228,7 +219,7 @@ def _extremes(measure: ColumnElement[float], period: Period, scope: Scope) -> Se
     return select(COLUMNS.number).where(measure.is_not(None), *not_by_index([*in_period(period), *in_scope(scope)]))
 
 
-def _portion(connection: Connection, filters: Filters, direction: Direction, last: int | None, limit: int) -> list[Evaluation]:
+def _portion(connection: Connection, filters: Filters, direction: ListOrder, last: int | None, limit: int) -> list[Evaluation]:
     """The answers that pass filters, beyond the last one of the portion before."""
     single = filters.grade is None or filters.source is None
     if filters.text.strip() or (filters.criterion and filters.grade) or filters.variant is not None or not single:

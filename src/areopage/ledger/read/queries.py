@@ -216,10 +216,7 @@ def midnight(day: date) -> datetime:
 
 
 class PassedOver(FunctionElement[Any]):
-    """A column that SQLite does not choose an index by.
-
-    SQLite sees `+column`; PostgreSQL sees the column.
-    """
+    """A column that SQLite does not choose an index by: it sees `+column`, and PostgreSQL the column."""
 
     name = "passed_over"
     inherit_cache = True
@@ -233,9 +230,6 @@ def compile_passed_over(element: PassedOver, compiler: SQLCompiler, **options: A
 
 
 def not_by_index(conditions: Conditions) -> Conditions:
-    """Compare a column without its index in SQLite.
-
-    SQLite would otherwise collect and sort all matching rows.
-    """
+    """Compare columns without their index in SQLite, which would collect and sort all matching rows."""
     comparisons = [cast("BinaryExpression[bool]", condition) for condition in conditions]
     return [BinaryExpression(PassedOver(comparison.left), comparison.right, comparison.operator) for comparison in comparisons]

@@ -34,14 +34,11 @@ LIGATURES = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "
 EARLIEST, LATEST = date(1970, 1, 1), date(2200, 1, 1)
 NEAR = 4000
 BEYOND = 2**62
-Direction = Literal["newest", "oldest"]
+ListOrder = Literal["newest", "oldest"]
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
-    """A search: all of `words`, any of `days` (if given), not `without`.
-
-    The last of `prefixes` (at most one) may be the beginning of a word.
-    """
+class WordSearch(Struct, frozen=True, kw_only=True):
+    """A search: all of `words`, any of `days` (if given), not `without`; the one of `prefixes` may begin a word."""
 
     words: tuple[str, ...]
     prefixes: tuple[str, ...] = ()
@@ -85,10 +82,7 @@ def digest(value: str) -> str:
 
 
 def period_words(period: Period) -> tuple[str, ...]:
-    """Words of years, months and days that cover a period.
-
-    The period is cut to `EARLIEST` and `LATEST`.
-    """
+    """Words of years, months and days that cover a period, cut to `EARLIEST` and `LATEST`."""
     words = []
     day, end = max(period.start, EARLIEST), min(period.end, LATEST)
     while day < end:
@@ -106,11 +100,8 @@ def period_words(period: Period) -> tuple[str, ...]:
     return tuple(words)
 
 
-def wanted(filters: Filters) -> Wanted | None:
-    """Convert filters to a search; None if nothing can match.
-
-    An empty period or a text without words matches nothing.
-    """
+def wanted(filters: Filters) -> WordSearch | None:
+    """Convert filters to a search; None if nothing can match, as in an empty period or a text without words."""
     words = []
     if filters.grade is not None:
         of_criterion = f"{MARK}c{digest(f'{filters.criterion} {filters.grade}')}"
@@ -126,7 +117,7 @@ def wanted(filters: Filters) -> Wanted | None:
     prefixes = tuple(typed[-1:]) if typed and len(typed[-1]) >= SHORTEST_PREFIX else ()
     words += typed[: len(typed) - len(prefixes)]
     without = (GOLDEN_WORD,) if filters.source is None else ()
-    return Wanted(words=tuple(dict.fromkeys(words)), prefixes=prefixes, days=days, without=without)
+    return WordSearch(words=tuple(dict.fromkeys(words)), prefixes=prefixes, days=days, without=without)
 
 
 # --- what each database is told
@@ -166,7 +157,7 @@ def remove_words(connection: Connection, numbers: Sequence[int]) -> None:
         connection.execute(text(statement), [{"number": number} for number in numbers])
 
 
-def numbers_found(connection: Connection, asked: Wanted, direction: Direction, edge: int | None, most: int) -> list[int]:
+def numbers_found(connection: Connection, asked: WordSearch, direction: ListOrder, edge: int | None, most: int) -> list[int]:
     """Find numbers of answers, at most `most`, beyond `edge` if given.
 
     Every word of a query is quoted, and holds nothing but letters and digits behind a mark.
@@ -197,7 +188,7 @@ def _edge_or_end(edge: int | None, newest: bool) -> int:
     return edge if edge is not None else BEYOND if newest else -1
 
 
-def _postgres_numbers(connection: Connection, asked: Wanted, newest: bool, edges: tuple[int, int], most: int) -> list[int]:
+def _postgres_numbers(connection: Connection, asked: WordSearch, newest: bool, edges: tuple[int, int], most: int) -> list[int]:
     """The numbers in PostgreSQL's index between two edges, the first edge excluded.
 
     They are sorted by an expression, for the planner would else walk along the key, reading every row until enough are found.

@@ -66,10 +66,7 @@ def summed(connection: Connection, filter: TraceFilter) -> TraceSummary:
 
 
 def count_traces(connection: Connection, new: Sequence[RowValues], reasons: Sequence[RowValues]) -> None:
-    """Count new rows of `decisions` and `decision_reasons` by day.
-
-    Call it last: the day's rows stay locked until the commit.
-    """
+    """Count new rows of `decisions` and `decision_reasons` by day; call it last: the day's rows stay locked till the commit."""
     added: Counter[tuple[Any, ...]] = Counter()
     for kind, column in _COLUMNS.items():
         for row in reasons if kind == "reason" else new:

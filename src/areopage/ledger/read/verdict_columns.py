@@ -19,11 +19,9 @@ from areopage.ledger.tables.answer_tables import answer_judgments, judgments, ru
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Judgment
 from areopage.ledger.tables.rows import KEYS_PER_QUERY, TEXTS, valid_places
-from areopage.scoring import GIVEN_NAMES, OUTCOME_NAMES, Scored
+from areopage.scoring import GIVEN_NAMES, OUTCOME_NAMES, Column, Flags, Scored
 
-Column = NDArray[np.float64]
 Numbers = NDArray[np.integer[Any]]
-Flags = NDArray[np.bool_]
 
 AT_ONCE = KEYS_PER_QUERY
 """Keys whose judgments are read together."""

@@ -44,7 +44,7 @@ from areopage.ledger.tables.schema import (
     signoffs,
 )
 
-Change = Literal["added", "answered", "evaluated", "reviewed", "erased", "reread", "reduced", "removed"]
+RowChange = Literal["added", "answered", "evaluated", "reviewed", "erased", "reread", "reduced", "removed"]
 """What a transaction did to rows. `answered`: the case of a run has its answer. `evaluated`: the scores of an answer rest on this
 judgment. `reviewed`: a review item is done, or counts as drawn at random. `reread`: a judge's raw text was read again. `reduced`:
 texts are cut by the storage policy. `removed`: judgments of no answer that retention deletes, links whose judgment an erasure
@@ -61,7 +61,7 @@ _UNSEALED = "areopage.unsealed"
 _ENCODE = msgspec.json.Encoder().encode
 
 
-class Evidence(Struct, frozen=True):
+class EvidenceTable(Struct, frozen=True):
     """How rows of a table are hashed.
 
     Args:
@@ -107,10 +107,10 @@ def placed(row: RowValues) -> RowValues:
     return {"place": f"{row['run_id']} {row['position']}", "given": str(row.get("answer") or "")}
 
 
-EVIDENCE: Mapping[str, Evidence] = {
+EVIDENCE: Mapping[str, EvidenceTable] = {
     str(evidence.table.name): evidence
     for evidence in (
-        Evidence(
+        EvidenceTable(
             judgments,
             "id",
             {
@@ -123,7 +123,7 @@ EVIDENCE: Mapping[str, Evidence] = {
             ("raw_text", "repair_text", "remarks"),
             actor="judge",
         ),
-        Evidence(
+        EvidenceTable(
             labels,
             "number",
             {"figures": _but(labels, "number", "note", "text_key"), "texts": ("note", "text_key")},
@@ -131,13 +131,13 @@ EVIDENCE: Mapping[str, Evidence] = {
             actor="rater",
             moment="created_at",
         ),
-        Evidence(
+        EvidenceTable(
             decisions,
             "answer",
             {"figures": _but(decisions, "answer", "held_key", "text_key"), "texts": _DECISION_TEXTS},
             _DECISION_TEXTS,
         ),
-        Evidence(
+        EvidenceTable(
             releases,
             "answer_id",
             {"figures": _but(releases, "answer_id", "text"), "texts": ("text",)},
@@ -145,22 +145,22 @@ EVIDENCE: Mapping[str, Evidence] = {
             actor="rater",
             moment="at",
         ),
-        Evidence(runs, "id", {"figures": _but(runs, "id", "finished_at", "outcome")}),
-        Evidence(signoffs, "number", {"figures": _but(signoffs, "number")}, actor="name", moment="signed_at"),
-        Evidence(qualifications, "number", {"figures": _but(qualifications, "number", "path")}, actor="judge", moment="at"),
-        Evidence(canary_rounds, "number", {"figures": _but(canary_rounds, "number", "path")}, actor="judge", moment="at"),
-        Evidence(calibrations, "number", {"figures": _but(calibrations, "number")}, moment="created_at"),
-        Evidence(audit, "number", {"figures": _but(audit, "number")}, actor="actor", moment="at"),
-        Evidence(answer_judgments, "link", {"figures": ("link",), "judgment": ("rests",)}, named=linked),
-        Evidence(run_cases, "place", {"figures": ("place",), "answer": ("given",)}, named=placed),
-        Evidence(
+        EvidenceTable(runs, "id", {"figures": _but(runs, "id", "finished_at", "outcome")}),
+        EvidenceTable(signoffs, "number", {"figures": _but(signoffs, "number")}, actor="name", moment="signed_at"),
+        EvidenceTable(qualifications, "number", {"figures": _but(qualifications, "number", "path")}, actor="judge", moment="at"),
+        EvidenceTable(canary_rounds, "number", {"figures": _but(canary_rounds, "number", "path")}, actor="judge", moment="at"),
+        EvidenceTable(calibrations, "number", {"figures": _but(calibrations, "number")}, moment="created_at"),
+        EvidenceTable(audit, "number", {"figures": _but(audit, "number")}, actor="actor", moment="at"),
+        EvidenceTable(answer_judgments, "link", {"figures": ("link",), "judgment": ("rests",)}, named=linked),
+        EvidenceTable(run_cases, "place", {"figures": ("place",), "answer": ("given",)}, named=placed),
+        EvidenceTable(
             answers,
             "number",
             {"figures": _but(answers, "number", *_OF_TEXT), "texts": _ANSWER_TEXTS},
             _ANSWER_TEXTS,
             actor="api_key",
         ),
-        Evidence(
+        EvidenceTable(
             review_items,
             "item",
             {"figures": ("item", "created_at", "wanted", "run_id"), "state": ("why", "state")},
@@ -172,7 +172,7 @@ EVIDENCE: Mapping[str, Evidence] = {
 are of a run's case, see `placed`; `item` names a review item, see `queued`. The texts of an answer are hashed with a random salt
 that goes with them: what is left of an erased text cannot be guessed."""
 
-ALLOWED: Mapping[Change, Mapping[str, tuple[str, ...]]] = {
+ALLOWED: Mapping[RowChange, Mapping[str, tuple[str, ...]]] = {
     "added": dict.fromkeys(EVIDENCE, ()),
     "answered": {"run_cases": ("answer",)},
     "evaluated": {"answer_judgments": ("judgment",)},
@@ -193,7 +193,7 @@ ALLOWED: Mapping[Change, Mapping[str, tuple[str, ...]]] = {
 _Part = tuple[Callable[[Mapping[str, Any]], tuple[Any, ...]], tuple[int, ...]]
 
 
-def _is_fractional(evidence: Evidence, name: str) -> bool:
+def _is_fractional(evidence: EvidenceTable, name: str) -> bool:
     return name in evidence.table.c and isinstance(evidence.table.c[name].type, Float)
 
 
@@ -207,10 +207,10 @@ _PARTS: Mapping[str, tuple[_Part, ...]] = {
 """How to read the values of each part, and which of them are fractional numbers."""
 
 
-class Group(Struct, frozen=True):
+class SealedRows(Struct, frozen=True):
     """Rows of one table with the same change: their keys and their digests, one after the other."""
 
-    change: Change
+    change: RowChange
     table: str
     keys: Sequence[Any]
     digests: bytes
@@ -265,7 +265,7 @@ def _hash(content: bytes) -> bytes:
     return blake2b(content, digest_size=DIGEST_BYTES).digest()
 
 
-def seal(connection: Connection, change: Change, table: str, rows: Sequence[RowValues] | Sequence[Row[Any]]) -> None:
+def seal(connection: Connection, change: RowChange, table: str, rows: Sequence[RowValues] | Sequence[Row[Any]]) -> None:
     """Note rows that a transaction has added or changed; its commit appends them to a chain.
 
     They have all columns of `EVIDENCE` as they are stored; judgments with their verdicts.
@@ -274,7 +274,7 @@ def seal(connection: Connection, change: Change, table: str, rows: Sequence[RowV
         evidence = EVIDENCE[table]
         hashed = [evidence.named(row if isinstance(row, dict) else values_of(row)) for row in rows]
         digests = b"".join([row_digests(table, row) for row in hashed])
-        group = Group(change, table, [row[evidence.key] for row in hashed], digests)
+        group = SealedRows(change, table, [row[evidence.key] for row in hashed], digests)
         connection.info.setdefault(_UNSEALED, []).append(group)
 
 
@@ -314,7 +314,7 @@ def _forget(connection: Connection) -> None:
 
 
 def _append_link(connection: Connection) -> None:
-    groups: list[Group] = connection.info.pop(_UNSEALED, [])
+    groups: list[SealedRows] = connection.info.pop(_UNSEALED, [])
     if not groups:
         return
     writer, mark = 1, "?"

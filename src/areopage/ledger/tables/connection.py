@@ -206,10 +206,7 @@ def make_private_file(path: Path) -> None:
 
 
 def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
-    """Configure a new SQLite connection.
-
-    With secure_delete, SQLite overwrites erased or replaced data with zeros.
-    """
+    """Configure a new SQLite connection; secure_delete overwrites erased or replaced data with zeros."""
     connection.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}").fetchall()
     # the file keeps its write-ahead log; of two connections that give one to a new file at once SQLite refuses one, at once
     until = time.monotonic() + PATIENCE
@@ -226,10 +223,7 @@ def set_sqlite_pragmas(connection: Any, _record: Any) -> None:
 
 
 def _upgrade(engine: Engine) -> None:
-    """Create the tables, or run missing migrations, all or none.
-
-    Concurrent processes take turns.
-    """
+    """Create the tables, or run missing migrations, all or none; concurrent processes take turns."""
     place = shown(engine.url)
     revision = revision_of(engine)
     if revision == REVISION:

@@ -132,10 +132,7 @@ class Database:
 
     @contextmanager
     def durable(self) -> Iterator[Connection]:
-        """A transaction that is on disk once committed.
-
-        Other SQLite transactions reach the disk a moment later.
-        """
+        """A transaction that is on disk once committed; other SQLite transactions reach the disk a moment later."""
         if not self.is_sqlite:
             with self.writing() as connection:
                 yield connection

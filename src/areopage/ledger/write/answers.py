@@ -87,7 +87,7 @@ class CallTotals(Struct, frozen=True):
     seconds: float
 
 
-Record = Answer | Judgment | Link | CaseAnswer
+RunRecord = Answer | Judgment | Link | CaseAnswer
 
 
 class Answers(Store):
@@ -98,7 +98,7 @@ class Answers(Store):
         with self._ledger.writing() as connection:
             return len(insert_answers(connection, new))
 
-    def append_judged(self, records: Sequence[Record]) -> None:
+    def append_judged(self, records: Sequence[RunRecord]) -> None:
         """Append answers, judgments and their links; existing rows are kept."""
         with self._ledger.writing() as connection:
             insert_judged(connection, records)
@@ -234,7 +234,7 @@ class Answers(Store):
         return differing
 
 
-def insert_judged(connection: Connection, records: Sequence[Record]) -> None:
+def insert_judged(connection: Connection, records: Sequence[RunRecord]) -> None:
     """Insert answers, judgments and their links; existing rows are kept."""
     insert_answers(connection, [record for record in records if isinstance(record, Answer)])
     insert_judgments(connection, [record for record in records if isinstance(record, Judgment)])

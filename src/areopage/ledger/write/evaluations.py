@@ -225,10 +225,7 @@ class Evaluations(Store):
         return False
 
     def put(self, new: Sequence[Evaluation]) -> None:
-        """Write evaluations of a benchmark run; existing ones are replaced.
-
-        They are not counted by day, and not found by words.
-        """
+        """Write or replace evaluations of a benchmark run, which are not counted by day, and not found by words."""
         with self._ledger.exclusive() as connection:
             if not self._ledger.is_sqlite:  # two processes may put the evaluations of one run
                 connection.execute(select(func.pg_advisory_xact_lock(_PUT_LOCK)))

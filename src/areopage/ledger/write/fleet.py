@@ -86,11 +86,7 @@ class Fleet(Store):
     """The tables of runs that workers carry out."""
 
     def ask(self, run_id: str, calls: Mapping[str, int], now: datetime, budget: float | None = None) -> None:
-        """Let workers carry out a run; of one that they have ended, they try again what is left.
-
-        Args:
-            calls: about how many calls each phase has, in order.
-        """
+        """Let workers carry out a run of about so many `calls` by phase; of one that they ended, they try again what is left."""
         rows = [
             {"run_id": run_id, "position": at, "name": storable(name), "total": total, "kept": 0, "left_open": False}
             for at, (name, total) in enumerate(calls.items())

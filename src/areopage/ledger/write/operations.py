@@ -105,10 +105,7 @@ class ApiKey(Struct, frozen=True, kw_only=True):
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
-    """Who did what to what. `subject` is the id of an answer, a key, or a setting.
-
-    `key_id` is the id of the API key that acted; "" where none did.
-    """
+    """Who did what to what (an answer, a key, a setting); `key_id` is that of the API key that acted, "" where none did."""
 
     at: datetime
     actor: str

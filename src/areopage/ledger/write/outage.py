@@ -14,12 +14,7 @@ class LedgerOutage:
     def __init__(
         self, tell: Callable[[str], None], patience: float | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Wait for no ledger yet.
-
-        Args:
-            tell: shows a line.
-            patience: seconds after which the fault is raised; None: never.
-        """
+        """Wait for no ledger yet; `tell` shows a line, and after `patience` seconds (None: never) the fault is raised."""
         self._tell, self._patience, self._clock = tell, patience, clock
         self._since: float | None = None
         self._pause = 0.0

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from areopage.errors import StorageError
 from areopage.ledger.tables.connection import storage_errors
 from areopage.ledger.tables.database import Database, begins_at_once
-from areopage.ledger.write.answers import Answers, Record, insert_judged
+from areopage.ledger.write.answers import Answers, RunRecord, insert_judged
 from areopage.ledger.write.batch import Batch
 
 WITHIN = 0.001
@@ -41,9 +41,9 @@ class RunWriter:
     def __init__(self, ledger: Database, what: str) -> None:
         """Prepare to write records, which the log calls `what`; nothing is opened yet."""
         self._ledger = ledger
-        self._thread = Batch[Record, None](Answers(ledger).append_judged, what=what, delay=THREAD_WITHIN)
+        self._thread = Batch[RunRecord, None](Answers(ledger).append_judged, what=what, delay=THREAD_WITHIN)
         self._connection: Connection | None = None
-        self._waiting: list[tuple[Sequence[Record], Callable[[], None]]] = []
+        self._waiting: list[tuple[Sequence[RunRecord], Callable[[], None]]] = []
         self._count = 0
         self._timer: asyncio.TimerHandle | None = None
         self._fault: BaseException | None = None
@@ -77,7 +77,7 @@ class RunWriter:
                     self._connection.close()
                 self._connection = None
 
-    def write_soon(self, records: Sequence[Record], settled: Callable[[], None] = lambda: None) -> None:
+    def write_soon(self, records: Sequence[RunRecord], settled: Callable[[], None] = lambda: None) -> None:
         """Write records without waiting; raises the fault of earlier ones that could not be written.
 
         `settled` is called, in any thread, when they are on disk; never where they cannot be written.
@@ -130,7 +130,7 @@ class RunWriter:
             if self._owner is not None:
                 self._owner.cancel()
 
-    def _committed(self, records: Sequence[Record]) -> bool:
+    def _committed(self, records: Sequence[RunRecord]) -> bool:
         """Commit records; False where that is the thread's part."""
         if self._ledger.engine.dialect.name != "sqlite":
             return False

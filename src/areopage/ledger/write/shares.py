@@ -15,7 +15,7 @@ from areopage.ledger.tables.rows import insert_or_replace, record_of, row_of, st
 from areopage.ledger.tables.schema import budget_parts, endpoint_shares
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class EndpointShare(Struct, frozen=True, kw_only=True):
     """A process's part of a server's limits; see the table."""
 
     holder: str
@@ -33,7 +33,7 @@ class EndpointShares(Store):
         """Return a name for this process, which has no part yet."""
         return holder_name()
 
-    def renew(self, server: str, holder: str, *, limit: int, wanted: int, in_use: int) -> Held:
+    def renew(self, server: str, holder: str, *, limit: int, wanted: int, in_use: int) -> EndpointShare:
         """Renew a process's part of the calls that a server allows at once over all processes.
 
         `wanted` calls of the process are open or wait, `in_use` are open.
@@ -43,9 +43,8 @@ class EndpointShares(Store):
             now = in_turn(connection, key)
             here = endpoint_shares.c.server == key
             connection.execute(delete(endpoint_shares).where(here, endpoint_shares.c.seen_at < now - self.silence))
-            others = [
-                record_of(Held, row) for row in connection.execute(select(endpoint_shares).where(here)) if row.holder != holder
-            ]
+            rows = connection.execute(select(endpoint_shares).where(here, endpoint_shares.c.holder != storable(holder)))
+            others = [record_of(EndpointShare, row) for row in rows]
             share = share_of(holder, others, limit=limit, wanted=wanted)
             kept = {"slots": max(share.slots, in_use), "rate": share.rate, "wanted": wanted}
             insert_or_replace(connection, endpoint_shares, {"server": key, "holder": storable(holder), "seen_at": now} | kept)
@@ -57,20 +56,20 @@ class EndpointShares(Store):
         self._ledger.change(delete(endpoint_shares).where(endpoint_shares.c.holder == storable(holder)))
 
 
-def share_of(holder: str, others: Sequence[Held], *, limit: int, wanted: int) -> Held:
+def share_of(holder: str, others: Sequence[EndpointShare], *, limit: int, wanted: int) -> EndpointShare:
     """A process's part of the calls that may be open at once over all.
 
     An equal one among those that want calls, more where others want less, and never what others hold; nothing for who wants none.
     """
     if not wanted:
-        return Held(holder=holder)
+        return EndpointShare(holder=holder)
     wanting = sorted([holder, *(share.holder for share in others if share.wanted)])
     equal = {name: limit // len(wanting) + (place < limit % len(wanting)) for place, name in enumerate(wanting)}
     free = limit - sum(share.slots for share in others)
     unclaimed = limit - sum(max(share.slots, min(share.wanted, equal.get(share.holder, 0))) for share in others)
     slots = max(0, min(free, max(equal[holder], unclaimed)))
     rate = max(0.0, min(1.0 / len(wanting), 1.0 - sum(share.rate for share in others)))
-    return Held(holder=holder, slots=slots, rate=rate, wanted=wanted)
+    return EndpointShare(holder=holder, slots=slots, rate=rate, wanted=wanted)
 
 
 class BudgetPart(Struct, frozen=True, kw_only=True):

@@ -77,10 +77,7 @@ class Traces(Store):
         return _trace_of(row) if row else None
 
     def list(self, filter: TraceFilter, *, limit: int = 50, before: int | None = None) -> Sequence[Trace]:
-        """Return traces, newest first.
-
-        `before` is the answer's number of the previous page's last trace.
-        """
+        """Return traces, newest first; `before` is the answer's number of the previous page's last trace."""
         at, number = decisions.c.at, decisions.c.answer
         if filter.prompt is not None:  # the same values, in an index by the prompt
             at, number = answers.c.received_at, answers.c.number
@@ -152,18 +149,12 @@ class Traces(Store):
         return len(done)
 
     def waiting(self, answer_ids: Sequence[str]) -> dict[str, int]:
-        """Count the answers of each pending release, the answer included.
-
-        Answers that do not wait are skipped.
-        """
+        """Count the answers of each pending release, the answer included; those that do not wait are skipped."""
         with self._ledger.reading() as connection:
             return count_waiting(connection, [storable(id) for id in answer_ids])
 
     def release(self, answer_id: str) -> Release | None:
-        """Return a held answer's release; None for unknown or unheld answers.
-
-        The state is `waiting` until the answer is settled.
-        """
+        """Return a held answer's release, `waiting` until it is settled; None for unknown or unheld answers."""
         id = storable(answer_id)
         with self._ledger.reading() as connection:
             row = connection.execute(select(releases).where(releases.c.answer_id == id)).one_or_none()

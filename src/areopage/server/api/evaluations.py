@@ -41,7 +41,7 @@ from areopage.server.api.records import (
     GivenAnswers,
     QualityDictionary,
 )
-from areopage.server.api.schema import ApiRoute, answers_with, faults, json_response, takes
+from areopage.server.api.schema import ApiRoute, NameQuery, answers_with, faults, json_response, takes
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 from areopage.server.metrics import metrics_of
@@ -54,8 +54,6 @@ _ESCAPE = re.compile(rb"\\(?:%s|(%s)|.)" % (_PAIR, _HALF), re.DOTALL)
 FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
 
 router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"], route_class=ApiRoute)
-
-Label = Annotated[str | None, Query(max_length=128)]
 
 
 def _is_day(value: object) -> object:
@@ -140,8 +138,8 @@ def list_evaluations(
     criterion: Annotated[
         str, Query(max_length=256, description="Criterion of `grade`, by its name or its path; without it the overall score.")
     ] = "",
-    source: Label = None,
-    variant: Label = None,
+    source: NameQuery = None,
+    variant: NameQuery = None,
     text: Annotated[str, Query(max_length=256, description="Words to search for.")] = "",
     before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,

@@ -19,13 +19,12 @@ from areopage.review import AgreementReport, Given, Origin, Reviewed, Rubric, re
 from areopage.server.access import Actor, Reader, Writer, note, note_shown
 from areopage.server.api.evaluations import check_labels, decoded, json_body, unknown
 from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels
-from areopage.server.api.schema import ApiRoute, answers_with, json_response, takes
+from areopage.server.api.schema import ApiRoute, NameQuery, answers_with, json_response, takes
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 
 router = APIRouter(prefix="/v1", route_class=ApiRoute)
 
-Name = Annotated[str | None, Query(max_length=128)]
 MOST_DAYS = 36_500
 NOT_BLIND = (
     "the rater had read the judges' scores of this answer: the labels are stored and do not measure the judges. "
@@ -38,8 +37,8 @@ def figures(
     request: Request,
     actor: Reader,
     days: Annotated[int, Query(ge=1, le=366, description="Number of days up to today (UTC).")] = 7,
-    source: Name = None,
-    variant: Name = None,
+    source: NameQuery = None,
+    variant: NameQuery = None,
     baseline: Annotated[
         str | None,
         Query(max_length=128, description="Variant that others are compared with; default: the most frequent one."),
@@ -64,10 +63,7 @@ def figures(
 
 
 def figures_for(request: Request, actor: Actor, period_figures: PeriodFigures, *, live: bool = False) -> PeriodFigures:
-    """A period's figures as an actor may see them: texts by `storage.export_text`, and noted in the audit log.
-
-    Judges and cost are counted over all sources: a limited key sees none.
-    """
+    """A period's figures as an actor may see them: texts by `storage.export_text`, and noted in the audit log."""
     context = context_of(request)
     storage = context.config.shared.storage
     worst = tuple(outward(evaluation, storage.export_text, storage.max_chars) for evaluation in period_figures.worst)

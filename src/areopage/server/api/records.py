@@ -17,7 +17,7 @@ Moment = Annotated[datetime, Meta(extra_json_schema={"format": "date-time", "exa
 GivenId = Annotated[
     str, Meta(min_length=1, max_length=128, description="Your id; an answer is evaluated once per id.", examples=["chat-4711-3"])
 ]
-Source = Annotated[str, Meta(max_length=128, description="Origin of the answer.", examples=["helpdesk"])]
+SourceName = Annotated[str, Meta(max_length=128, description="Origin of the answer.", examples=["helpdesk"])]
 Variant = Annotated[str, Meta(max_length=64, description="Variant in an A/B test.", examples=["B"])]
 Tongue = Annotated[
     str, Meta(max_length=16, description="Language (ISO 639) of the answer; default: the monitor's.", examples=["fr"])
@@ -35,10 +35,10 @@ MOST_RESPONSE = 500_000
 MOST_NOTE = 10_000
 
 Collection = Annotated[str, Meta(max_length=128, description='Collection to search; "" is the configured one.', examples=[""])]
-Label = Annotated[
+CollectionLabel = Annotated[
     str, Meta(max_length=128, description="Your name of the collection; keys can be limited to it.", examples=["handbook"])
 ]
-Session = Annotated[str, Meta(max_length=128, description="Your id of the conversation.", examples=["chat-4711"])]
+SessionId = Annotated[str, Meta(max_length=128, description="Your id of the conversation.", examples=["chat-4711"])]
 Response = Annotated[str, Meta(max_length=MOST_RESPONSE)]
 
 
@@ -49,7 +49,7 @@ class WireTurn(Struct, frozen=True, kw_only=True):
     content: Text | list[dict[str, Any]] | None = None
 
 
-Prompt = (
+GivenPrompt = (
     Annotated[str, Meta(min_length=1, max_length=500_000, examples=["Combien de jours de congés payés ai-je ?"])]
     | Annotated[list[WireTurn], Meta(min_length=1, max_length=1000)]
 )
@@ -69,13 +69,13 @@ class GivenAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """An answer to evaluate. `question`, `answer` and `context_chunks` are synonyms of `prompt`, `response` and `documents`."""
 
     id: GivenId | None = None
-    prompt: Prompt | None = None
-    question: Prompt | None = None
+    prompt: GivenPrompt | None = None
+    question: GivenPrompt | None = None
     response: Text | None = None
     answer: Text | None = None
     documents: Chunks | None = None
     context_chunks: Chunks | None = None
-    source: Source | None = None
+    source: SourceName | None = None
     variant: Variant | None = None
     language: Tongue | None = None
     age: Age | None = None
@@ -202,14 +202,14 @@ class CheckRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     With `store` false the decision is not stored or reviewed. With `judge` false no judge is asked.
     """
 
-    prompt: Prompt | None = None
-    question: Prompt | None = None
+    prompt: GivenPrompt | None = None
+    question: GivenPrompt | None = None
     response: Response | None = None
     answer: Response | None = None
     documents: Chunks | None = None
     context_chunks: Chunks | None = None
-    collection: Label = ""
-    session: Session = ""
+    collection: CollectionLabel = ""
+    session: SessionId = ""
     store: bool = True
     judge: bool = True
 

@@ -1,9 +1,10 @@
 """The API's routes: their OpenAPI schema, generated from msgspec records, and the parameters that they accept."""
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from fastapi import Query
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,6 +12,8 @@ from starlette.responses import Response
 from areopage.server.api.records import Faulty
 from areopage.server.errors import Refusal
 
+NameQuery = Annotated[str | None, Query(max_length=128)]
+"""A parameter that names a source, a variant or a collection."""
 REFERENCE = "#/components/schemas/{name}"
 FAULTS = {
     400: "The body is not valid JSON.",

@@ -31,12 +31,11 @@ from areopage.server.api.records import (
     TracePage,
     TraceView,
 )
-from areopage.server.api.schema import ApiRoute, answers_with, faults, json_response, takes
+from areopage.server.api.schema import ApiRoute, NameQuery, answers_with, faults, json_response, takes
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
 
-Asked = Annotated[str | None, Query(max_length=MOST_PROMPT, description="The exact prompt of the user.")]
-Place = Annotated[str | None, Query(max_length=128)]
+PromptQuery = Annotated[str | None, Query(max_length=MOST_PROMPT, description="The exact prompt of the user.")]
 
 SETTLED: dict[Literal["release", "refuse"], Literal["released", "refused"]] = {"release": "released", "refuse": "refused"}
 
@@ -49,9 +48,9 @@ router = APIRouter(prefix="/v1", tags=["traces"], route_class=ApiRoute)
 def list_traces(
     request: Request,
     actor: Admin,
-    prompt: Asked = None,
+    prompt: PromptQuery = None,
     verdict: GateVerdict | None = None,
-    collection: Place = None,
+    collection: NameQuery = None,
     before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next` of the previous page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Response:
@@ -84,7 +83,7 @@ def latest(
     request: Request,
     actor: Admin,
     question: Annotated[str, Query(min_length=1, max_length=MOST_PROMPT)],
-    collection: Place = None,
+    collection: NameQuery = None,
 ) -> Response:
     """The latest decision of the gate on this question, with its documents."""
     ledger = context_of(request).ledger

@@ -75,7 +75,7 @@ def _kept_of(asked: Chosen) -> str:
     return asked.query() if asked.narrowed or asked.period else ""
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class JudgeRemark(Struct, frozen=True, kw_only=True):
     """The outcome of one judge on one criterion in one call. `reason` says why there is no score.
 
     `evidence` has each extract that the judge quotes with whether the answer contains it literally; None: the answer is gone.
@@ -97,7 +97,7 @@ class CriterionView(Struct, frozen=True, kw_only=True):
     score: float | None
     grade: Grade
     agreement: float | None
-    said: tuple[Said, ...]
+    said: tuple[JudgeRemark, ...]
 
     @property
     def judges_range(self) -> tuple[float, float] | None:
@@ -122,7 +122,7 @@ class AnswerView(Struct, frozen=True, kw_only=True):
     evaluation: Evaluation
     score: Evaluation | None
     criteria: tuple[CriterionView, ...]
-    calls: tuple[tuple[Judgment, int, tuple[tuple[str, Said], ...]], ...]
+    calls: tuple[tuple[Judgment, int, tuple[tuple[str, JudgeRemark], ...]], ...]
     labels: tuple[tuple[Label, str, bool], ...]
     alerts: tuple["ShownAlert", ...]
     review: ReviewItem | None
@@ -221,9 +221,9 @@ def _criteria_of(
     return tuple(views)
 
 
-def said_by_criterion(judgments: Sequence[Judgment], response: str) -> dict[str, tuple[Said, ...]]:
+def said_by_criterion(judgments: Sequence[Judgment], response: str) -> dict[str, tuple[JudgeRemark, ...]]:
     """What the judges say on each criterion, by its path: of several calls for one pass, the one that counts."""
-    latest: dict[str, dict[tuple[str, int, int], Said]] = {}
+    latest: dict[str, dict[tuple[str, int, int], JudgeRemark]] = {}
     for judgment in judgments:
         place = (judgment.judge, judgment.pass_index, judgment.turn)
         for verdict in judgment.verdicts:
@@ -237,7 +237,7 @@ def said_by_criterion(judgments: Sequence[Judgment], response: str) -> dict[str,
 
 def _calls_of(
     judgments: Sequence[Judgment], labels: Mapping[str, str], response: str
-) -> Iterator[tuple[Judgment, int, tuple[tuple[str, Said], ...]]]:
+) -> Iterator[tuple[Judgment, int, tuple[tuple[str, JudgeRemark], ...]]]:
     attempts: dict[str, int] = {}
     for judgment in judgments:
         attempts[judgment.key] = attempts.get(judgment.key, 0) + 1
@@ -246,10 +246,10 @@ def _calls_of(
         yield judgment, attempts[judgment.key], verdicts
 
 
-def _said_of(judge: str, outcome: Outcome, response: str) -> Said:
+def _said_of(judge: str, outcome: Outcome, response: str) -> JudgeRemark:
     """What a judge says; `response` is the answer as `fold_space` leaves it."""
     if isinstance(outcome, Scored):
-        return Said(
+        return JudgeRemark(
             judge=judge,
             outcome="scored",
             score=outcome.score,
@@ -258,7 +258,7 @@ def _said_of(judge: str, outcome: Outcome, response: str) -> Said:
             reason="",
         )
     explanation, reason = (outcome.explanation, "") if isinstance(outcome, NotApplicable) else ("", outcome.reason)
-    return Said(judge=judge, outcome=outcome.name, score=None, explanation=explanation, evidence=(), reason=reason)
+    return JudgeRemark(judge=judge, outcome=outcome.name, score=None, explanation=explanation, evidence=(), reason=reason)
 
 
 def _path_of(criterion: str) -> str:

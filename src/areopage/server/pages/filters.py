@@ -31,7 +31,7 @@ LONGEST_PERIOD = 3660
 PATH = re.compile(r"[a-z0-9_.]{1,256}", re.ASCII)
 
 
-Name = TypeVar("Name", bound=str)
+Word = TypeVar("Word", bound=str)
 
 
 class Ignored(Struct, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ class Ignored(Struct, frozen=True, kw_only=True):
     value: str = ""
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class ChosenPeriod(Struct, frozen=True, kw_only=True):
     """The period of an address.
 
     Args:
@@ -81,7 +81,7 @@ class Asked(Struct, frozen=True, kw_only=True):
         return urlencode([(name, value) for name, value in parts.items() if value is not None], errors="replace")
 
 
-class Chosen(Asked, frozen=True, kw_only=True):
+class Chosen(ChosenPeriod, frozen=True, kw_only=True):
     """The filters of an address."""
 
     source: str | None = None
@@ -169,7 +169,7 @@ def _scope_of(query: Mapping[str, str], name: str) -> str | None:
     return None if value == ANY else value
 
 
-def choice_of(query: Mapping[str, str], name: str, choices: Collection[Name], field: str, ignored: list[Ignored]) -> Name | None:
+def choice_of(query: Mapping[str, str], name: str, choices: Collection[Word], field: str, ignored: list[Ignored]) -> Word | None:
     """Return a parameter that is one of the choices; add any other value to `ignored`."""
     value = query.get(name, "")
     choice = next((choice for choice in choices if choice == value), None)

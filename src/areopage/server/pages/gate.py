@@ -33,7 +33,7 @@ from areopage.report import decision_locale, draw, histogram, reason_text
 from areopage.scoring import Share
 from areopage.server.access import Actor, Reader, note, note_scores_listed
 from areopage.server.context import context_of
-from areopage.server.pages.filters import OF_PERIODS, Asked, Ignored, choice_of, ignore_unknown, number_of, period_of
+from areopage.server.pages.filters import OF_PERIODS, ChosenPeriod, Ignored, choice_of, ignore_unknown, number_of, period_of
 from areopage.server.pages.rendering import language, render
 
 PER_PAGE = 50
@@ -54,7 +54,7 @@ DOUBT = 0.5
 """From this probability on a sentence is doubtful, also where the whole answer may leave."""
 
 
-class GateChosen(Asked, frozen=True, kw_only=True):
+class GateChosen(ChosenPeriod, frozen=True, kw_only=True):
     """What an address asks for."""
 
     verdict: GateVerdict | None = None
@@ -181,7 +181,7 @@ class ShownReason(Struct, frozen=True, kw_only=True):
     times: int
 
 
-class Piece(Struct, frozen=True, kw_only=True):
+class AnswerPiece(Struct, frozen=True, kw_only=True):
     """A piece of a text; `sentence` is the number of the sentence that it is, 0 for what lies between sentences."""
 
     text: str
@@ -209,7 +209,7 @@ class DecisionView(Struct, frozen=True, kw_only=True):
     Each of `documents` comes with its text, what supports the answer marked in it.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[AnswerPiece, ...]
     sentences: tuple[ShownSentence, ...]
     reasons: tuple[ShownReason, ...]
     documents: tuple[tuple[Document, Markup], ...]
@@ -222,7 +222,7 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
     decision = trace.decision
     if decision is None:
         plain = tuple((document, Markup.escape(document.text)) for document in trace.documents)
-        pieces = (Piece(text=trace.response),) if trace.response else ()
+        pieces = (AnswerPiece(text=trace.response),) if trace.response else ()
         return DecisionView(pieces=pieces, sentences=(), reasons=(), documents=plain, signals=(), thresholds=None)
     reasons = _grouped(decision, language)
     sentences = []
@@ -292,19 +292,19 @@ def _sentence_support(sentence: SentenceCheck, index: int, decision: Decision) -
     return "supported" if sentence.claim else "none"
 
 
-def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownSentence]) -> tuple[Piece, ...]:
+def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownSentence]) -> tuple[AnswerPiece, ...]:
     """The answer cut at its sentences. A sentence that is not at its stored position (the text was reduced) is not cut out."""
-    pieces: list[Piece] = []
+    pieces: list[AnswerPiece] = []
     at = 0
     for check, view in zip(checks, views, strict=True):
         if check.start < at or text[check.start : check.end] != check.text:
             continue
         if check.start > at:
-            pieces.append(Piece(text=text[at : check.start]))
-        pieces.append(Piece(text=check.text, sentence=view.number, support=view.support))
+            pieces.append(AnswerPiece(text=text[at : check.start]))
+        pieces.append(AnswerPiece(text=check.text, sentence=view.number, support=view.support))
         at = check.end
     if at < len(text):
-        pieces.append(Piece(text=text[at:]))
+        pieces.append(AnswerPiece(text=text[at:]))
     return tuple(pieces)
 
 

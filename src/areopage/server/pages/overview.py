@@ -88,7 +88,7 @@ def overview_of(request: Request, asked: Chosen, labels: Mapping[str, str], read
     )
 
 
-class Trend(Struct, frozen=True, kw_only=True):
+class CriterionTrend(Struct, frozen=True, kw_only=True):
     """One criterion's chart; `criterion` "" is the global score."""
 
     criterion: str
@@ -98,7 +98,7 @@ class Trend(Struct, frozen=True, kw_only=True):
 
 def trends_of(
     shown: Sequence[DayFigures], figures: PeriodFigures, scale: Scale, threshold: float | None, locale: Locale
-) -> list[Trend]:
+) -> list[CriterionTrend]:
     """A chart for the global score and one for each criterion, on the same axis; none where no day has a score."""
     if not any(day.means for day in shown):
         return []
@@ -116,5 +116,5 @@ def trends_of(
             high=scale.max,
             levels=(ChartLevel(value=threshold, label=""),) if threshold is not None and not criterion else (),
         )
-        trends.append(Trend(criterion=criterion, label=label, chart=draw(chart, locale)))
+        trends.append(CriterionTrend(criterion=criterion, label=label, chart=draw(chart, locale)))
     return trends

@@ -32,13 +32,12 @@ REPORT_STYLES = "/compare/report.css"
 LANGUAGE_COOKIE = "areopage_language"
 YEAR_SECONDS = 31_536_000
 DEFAULT_LANGUAGE = "en"
-# A form sent from a page without any referrer has the origin "null", which browsers that send no Sec-Fetch-Site (plain HTTP,
-# another computer) would then be refused with.
 KEPT = {"Cache-Control": "no-cache"}
 """Of styles that pages share with reports."""
 
+# A form sent from a page without any referrer has the origin "null", which browsers that send no Sec-Fetch-Site (plain HTTP,
+# another computer) would then be refused with.
 PAGE_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
-NOT_ALLOWED = 403
 
 
 @cache
@@ -158,6 +157,6 @@ def fault_page(request: Request, status: int, code: str, headers: Mapping[str, s
     """Show an error and what the reader can do."""
     words = language(request).messages
     named = f"fault_{code}" if f"fault_{code}" in words else f"fault_{status // 100}"
-    page = render(request, "fault.html.j2", status, fault=named, number=status, may_sign_in=status == NOT_ALLOWED)
+    page = render(request, "fault.html.j2", status, fault=named, number=status, may_sign_in=status == 403)
     page.headers.update(headers or {})
     return page

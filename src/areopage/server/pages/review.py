@@ -73,7 +73,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
     seen: bool = False
 
 
-class Shown(Struct, frozen=True, kw_only=True):
+class AnswerInReview(Struct, frozen=True, kw_only=True):
     """An answer that the actor may see. `trace` is None where the gate was not asked."""
 
     answer: Answer
@@ -200,11 +200,11 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     return response
 
 
-def _shown_answer(ledger: Ledger, actor: Actor, id: str) -> Shown | None:
+def _shown_answer(ledger: Ledger, actor: Actor, id: str) -> AnswerInReview | None:
     answer, trace = ledger.answers.get(id), ledger.traces.get(id)
     if answer is None or not actor.may_see(answer.source):
         return None
-    return Shown(answer=answer, trace=trace, evaluation=ledger.evaluations.get(id))
+    return AnswerInReview(answer=answer, trace=trace, evaluation=ledger.evaluations.get(id))
 
 
 def _on_gate_page(request: Request) -> bool:
@@ -271,7 +271,7 @@ def _sent_by(form: FormData, actor: Actor) -> Sent:
     )
 
 
-def _fault_of(request: Request, shown: Shown, sent: Sent) -> str:
+def _fault_of(request: Request, shown: AnswerInReview, sent: Sent) -> str:
     say, scored = language(request).say, any(score.strip() for score in sent.scores.values())
     if sent.grounded not in GROUNDED and (sent.settlement is not None or (shown.trace is not None and not scored)):
         return say("gate_needs_grounded")
@@ -315,7 +315,7 @@ def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int =
 
 
 def _answer_page(
-    request: Request, actor: Actor, shown: Shown, *, fault: str = "", sent: Sent | None = None, status: int = 422
+    request: Request, actor: Actor, shown: AnswerInReview, *, fault: str = "", sent: Sent | None = None, status: int = 422
 ) -> Response:
     context, id = context_of(request), shown.answer.id
     asked = asked_of(context, shown.answer, language_code(request))

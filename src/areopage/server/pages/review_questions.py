@@ -12,7 +12,7 @@ from areopage.criteria import Criterion, Scale
 from areopage.ledger import Answer, Evaluation, Label, Ledger
 from areopage.review import OVERALL, Rubric, answer_panel
 from areopage.server.context import ServerContext
-from areopage.server.pages.answers import Said, said_by_criterion
+from areopage.server.pages.answers import JudgeRemark, said_by_criterion
 
 FIELD = "score."
 MOST_STEPS = 10
@@ -38,7 +38,7 @@ class Question(Struct, frozen=True, kw_only=True):
         return WRAPPED.sub(" ", self.guide.scoring_guide.strip()) if self.guide else ""
 
 
-class Compared(Struct, frozen=True, kw_only=True):
+class ComparedScores(Struct, frozen=True, kw_only=True):
     """The scores of a criterion: the jury's, each judge's lowest and highest, and each rater's (None without a score)."""
 
     label: str
@@ -51,7 +51,7 @@ class SaidOf(Struct, frozen=True, kw_only=True):
     """What the judges say on a criterion; `differ`: they give different scores."""
 
     label: str
-    said: tuple[Said, ...]
+    said: tuple[JudgeRemark, ...]
 
     @property
     def differ(self) -> bool:
@@ -59,7 +59,7 @@ class SaidOf(Struct, frozen=True, kw_only=True):
         return len({said.score for said in self.said}) > 1
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class Questionnaire(Struct, frozen=True, kw_only=True):
     """What raters are asked of one answer.
 
     Args:
@@ -85,13 +85,13 @@ class Asked(Struct, frozen=True, kw_only=True):
         return [Question(path=path, label=label, guide=guide, value=scores.get(path, "")) for path, label, guide in asked]
 
 
-def asked_of(context: ServerContext, answer: Answer, language: str) -> Asked:
+def asked_of(context: ServerContext, answer: Answer, language: str) -> Questionnaire:
     """What raters are asked of an answer: in a benchmark run the criteria that the case was judged by."""
     panel = answer_panel(context.ledger, answer.id)
     rubric = Rubric.of_panel(*panel) if panel else Rubric.of_suite(context.suite)
     evaluation = context.ledger.evaluations.get(answer.id, rubric.run_id or None)
     judged = {result.criterion for result in evaluation.criteria} if panel and evaluation else set[str]()
-    return Asked(
+    return Questionnaire(
         answer_id=answer.id,
         rubric=rubric,
         paths=tuple(path for path in rubric.paths if path in judged) or rubric.paths,
@@ -102,7 +102,7 @@ def asked_of(context: ServerContext, answer: Answer, language: str) -> Asked:
     )
 
 
-def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str, response: str) -> dict[str, Any]:
+def comparison(ledger: Ledger, asked: Questionnaire, labels: Sequence[Label], rater: str, response: str) -> dict[str, Any]:
     """The scores of the jury, of each judge with its reasons, and of all raters, the own ones first."""
     id, rubric, evaluation = asked.answer_id, asked.rubric, asked.evaluation
     judge = ledger.labels.panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
@@ -124,7 +124,7 @@ def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str
         "judges": judges if len(judges) > 1 else [],
         "said": [SaidOf(label=names[path], said=said[path]) for path in asked.paths if path in said],
         "compared": [
-            Compared(
+            ComparedScores(
                 label=name,
                 judge=judge.get(path),
                 judges=tuple(_range(said.get(path, ()), name) for name in judges) if len(judges) > 1 else (),
@@ -137,7 +137,7 @@ def comparison(ledger: Ledger, asked: Asked, labels: Sequence[Label], rater: str
     }
 
 
-def _range(said: Sequence[Said], judge: str) -> tuple[float, float] | None:
+def _range(said: Sequence[JudgeRemark], judge: str) -> tuple[float, float] | None:
     scores = [verdict.score for verdict in said if verdict.judge == judge and verdict.score is not None]
     return (min(scores), max(scores)) if scores else None
 

@@ -175,14 +175,14 @@ def visible_run(context: ServerContext, actor: Actor, id: str) -> Run | None:
     return view.run if view is not None else None
 
 
-class Choice(Struct, frozen=True, kw_only=True):
+class RunChoice(Struct, frozen=True, kw_only=True):
     """A run that can be chosen: its id, and what it is called."""
 
     id: str
     label: str
 
 
-def run_choices(runs: Sequence[Run]) -> list[Choice]:
+def run_choices(runs: Sequence[Run]) -> list[RunChoice]:
     """The newest runs as choices: target, suite, day and id."""
     choices = []
     for run in runs[:LISTED]:
@@ -190,7 +190,7 @@ def run_choices(runs: Sequence[Run]) -> list[Choice]:
         with suppress(StorageError):  # another version of areopage wrote it
             target = RunSpec.of(run).answered_by
         words = (target, run.suite, f"{run.created_at:%Y-%m-%d}", run.id)
-        choices.append(Choice(id=run.id, label=" · ".join(filter(None, words))))
+        choices.append(RunChoice(id=run.id, label=" · ".join(filter(None, words))))
     return choices
 
 
