@@ -37,7 +37,6 @@ from areopage.ledger.tables.rows import (
     naive,
     record_of,
     row_of,
-    rows_in,
     storable,
     valid_places,
     verdict_row,
@@ -66,6 +65,7 @@ _CASES_AT_ONCE = 1_000
 """Cases of a run that are written or read together: texts of many are never in memory at once."""
 _USE_COUNTS = ("evaluated", "scored", "not_applicable", "planned")
 # made once: a condition on many keys that is made for one query keeps them in a reference cycle
+_NUMBERED = select(judgments).where(judgments.c.id.in_(bindparam("numbers", expanding=True)))
 _OF_KEYS = judgments.c.key.in_(bindparam("keys", expanding=True))
 _KEYS_AFTER = select(judgments.c.key).where(_OF_KEYS, judgments.c.id > bindparam("number"))
 _SAID = select(verdicts.c.judgment_id).where(verdicts.c.judgment_id == judgments.c.id)
@@ -236,7 +236,7 @@ class Ledger(Database):
     def judgments_numbered(self, numbers: Sequence[int]) -> dict[int, Judgment]:
         """Return judgments by number."""
         with self.reading() as connection:
-            rows = rows_in(connection, select(judgments), judgments.c.id, numbers)
+            rows = [row for part in chunks(numbers) for row in connection.execute(_NUMBERED, {"numbers": part})]
             return dict(zip((row.id for row in rows), judgments_of(connection, rows), strict=True))
 
     def reasons(self, numbers: Sequence[int]) -> dict[tuple[int, str], str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, time
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, literal, select
 
 from areopage.ledger.people.labels import agreed
 from areopage.ledger.read.queries import PassedOver, TraceFilter, TraceSummary
@@ -161,9 +161,9 @@ def _narrow_conditions(
     """What a filter asks of the columns that `decisions`, `decision_reasons` and `days` have in common."""
     asked: list[ColumnElement[bool]] = []
     if filter.since is not None:
-        asked.append(at >= naive(filter.since))
+        asked.append(at >= literal(naive(filter.since), at.type))
     if filter.until is not None:
-        asked.append(at < naive(filter.until))
+        asked.append(at < literal(naive(filter.until), at.type))
     if filter.channels:
         asked.append(channel.in_(filter.channels))
     if filter.verdict is not None:

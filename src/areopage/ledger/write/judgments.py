@@ -16,13 +16,13 @@ from areopage.ledger.tables.rows import (
     outcome_of,
     record_of,
     row_of,
-    rows_in,
     values_of,
     verdict_row,
 )
 
 # made once: a condition on many keys that is made for one query keeps them in a reference cycle
 _ATTEMPTS = select(judgments).where(judgments.c.key.in_(bindparam("keys", expanding=True))).order_by(judgments.c.id)
+_VERDICTS = select(verdicts).where(verdicts.c.judgment_id.in_(bindparam("numbers", expanding=True)))
 
 
 def attempts_of(connection: Connection, keys: Sequence[str]) -> Iterator[list[Judgment]]:
@@ -34,8 +34,9 @@ def attempts_of(connection: Connection, keys: Sequence[str]) -> Iterator[list[Ju
 def judgments_of(connection: Connection, rows: Sequence[Row[Any]]) -> list[Judgment]:
     """Read judgments with their verdicts from rows, in order."""
     said: dict[int, list[Verdict]] = {}
-    for row in rows_in(connection, select(verdicts), verdicts.c.judgment_id, [row.id for row in rows]):
-        said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
+    for part in chunks([row.id for row in rows]):
+        for row in connection.execute(_VERDICTS, {"numbers": part}):
+            said.setdefault(row.judgment_id, []).append(Verdict(criterion=row.criterion, outcome=outcome_of(row)))
     return [record_of(Judgment, row, verdicts=tuple(said.get(row.id, ()))) for row in rows]
 
 
@@ -60,6 +61,6 @@ def whole_judgments(connection: Connection, ids: Sequence[int]) -> list[RowValue
 def judged_rows(connection: Connection, rows: Sequence[RowValues]) -> list[RowValues]:
     """Add to rows of judgments what is hashed of their verdicts."""
     said: dict[int, list[RowValues]] = {}
-    for row in rows_in(connection, select(verdicts), verdicts.c.judgment_id, [judgment_row["id"] for judgment_row in rows]):
+    for row in connection.execute(_VERDICTS, {"numbers": [judgment_row["id"] for judgment_row in rows]}):
         said.setdefault(row.judgment_id, []).append(values_of(row))
     return [with_verdicts(row, said.get(row["id"], [])) for row in rows]
