@@ -117,8 +117,7 @@ async def erase(request: Request, id: str, actor: Admin) -> Response:
     service = context.rag.service if context.rag is not None else None
     if service is not None:
         await service.forget(trace)
-    await run_in_threadpool(context.ledger.erasure.erase, [id])
-    await run_in_threadpool(note, context.ledger, actor, "erase", id)
+    await run_in_threadpool(_erase_by, context, actor, id)
     if service is not None:
         try:
             await service.export_traces()
@@ -140,6 +139,11 @@ async def verdict(request: Request, id: str, actor: Writer) -> Response:
     """Store a label. An `action` releases or rejects a held answer; this is final."""
     body = decoded(await json_body(request), GivenVerdict)
     return json_response(await run_in_threadpool(_store_verdict, context_of(request), actor, id, body), 201)
+
+
+def _erase_by(context: ServerContext, actor: Actor, id: str) -> None:
+    context.ledger.erasure.erase([id])
+    note(context.ledger, actor, "erase", id)
 
 
 def _trace_of(context: ServerContext, actor: Actor, id: str, *, is_kept: bool = True) -> Trace:
