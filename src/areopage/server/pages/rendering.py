@@ -67,7 +67,7 @@ def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
         judge_standing=partial(judge_text, locale),
         judge_alarms=lambda standing: standing is not None and standing.state in ALARMING,
         asset=assets.__getitem__,
-        answer_url=_answer_url,
+        answer_url=partial(_url_of, "/monitor/answers"),
         gate_url=gate_url,
         review_url=review_url,
         run_url=run_url,
@@ -124,18 +124,16 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     return response
 
 
-def _answer_url(id: str, kept: str = "") -> str:
+def _url_of(pages: str, id: str, query: str = "") -> str:
     """The page of an answer. Browsers take an id of dots alone for a folder, so it goes into the query."""
     if id in (".", ".."):
-        return f"/monitor/answers/?id={quote(id)}" + (f"&{kept}" if kept else "")
-    return f"/monitor/answers/{quote(id, safe='')}" + (f"?{kept}" if kept else "")
+        return f"{pages}/?id={id}" + (f"&{query}" if query else "")
+    return f"{pages}/{quote(id, safe='')}" + (f"?{query}" if query else "")
 
 
-def review_url(id: str) -> str:
-    """The page where people label an answer; ids of dots alone go into the query, as in `_answer_url`."""
-    if id in (".", ".."):
-        return f"/review/?id={quote(id)}"
-    return f"/review/{quote(id, safe='')}"
+def review_url(id: str, query: str = "") -> str:
+    """The page where people label an answer."""
+    return _url_of("/review", id, query)
 
 
 def run_url(id: str) -> str:

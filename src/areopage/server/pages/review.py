@@ -212,7 +212,7 @@ def _on_gate_page(request: Request) -> bool:
 
 
 def _address_of(request: Request, id: str) -> str:
-    return gate_url(id) if _on_gate_page(request) else _with(review_url(id), _suite_of(request))
+    return gate_url(id) if _on_gate_page(request) else review_url(id, _kept(_suite_of(request))[1:])
 
 
 def _suite_of(request: Request) -> str:
@@ -223,11 +223,6 @@ def _suite_of(request: Request) -> str:
 def _kept(suite: str) -> str:
     """What addresses keep of the queue's filter, behind other fields of a query."""
     return f"&suite={quote(suite, safe='', errors='replace')}" if suite else ""
-
-
-def _with(address: str, suite: str) -> str:
-    kept = _kept(suite)
-    return address + kept if "?" in address or not kept else f"{address}?{kept[1:]}"
 
 
 def _next_address(request: Request, item: ReviewItem | None) -> str:
@@ -303,7 +298,7 @@ def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int =
                 prompt=answer.case.prompt_text,
                 raters=len({who for labelled_id, who, _ in labels if labelled_id == id}),
                 suite=suites.get(item.run_id) or context.suite.name,
-                address=_with(review_url(id), suite),
+                address=review_url(id, _kept(suite)[1:]),
                 awaits_release=item.why == HELD and id in labelled,
                 together=together.get(id, 0),
                 asks_scores=answer.origin in ("bench", "monitor"),
