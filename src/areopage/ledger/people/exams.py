@@ -251,11 +251,7 @@ class Calibrations(Store):
     def find(self, id: str) -> StoredCalibration:
         """Return a calibration by its id, the beginning of it, or `latest`; a user error where there is none, or several."""
         stored = self.all()
-        matching = (
-            list(stored[-1:])
-            if id == "latest"
-            else [calibration for calibration in stored if id and calibration.digest.startswith(id)]
-        )
+        matching = stored[-1:] if id == "latest" else tuple(fit for fit in stored if id and fit.digest.startswith(id))
         if len(matching) == 1:
             return matching[0]
         if matching:

@@ -6,6 +6,7 @@ is only read here.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct, structs
@@ -180,9 +181,8 @@ class Caches(Store):
         """Compare the counts by day with their sources at one moment."""
         with self._ledger.snapshot() as connection:
             computed = computed_days(connection)
-            return [
-                difference for table in (score_days, days) for difference in _compared(connection, table, computed[table.name])
-            ]
+            differences = [_compared(connection, table, computed[table.name]) for table in (score_days, days)]
+            return list(chain.from_iterable(differences))
 
     def equal_differences(self) -> list[Difference]:
         """Compare the sets of equal answers with the judgments that they rest on."""

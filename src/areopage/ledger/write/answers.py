@@ -166,9 +166,7 @@ class Answers(Store):
     def calls_of(self, run_id: str) -> list[CallTotals]:
         """Return what the calls of a run to its target and to the model that plays children took, by source."""
         columns = answers.c
-        sums = [
-            func.sum(func.coalesce(column, 0)) for column in (columns.prompt_tokens, columns.completion_tokens, columns.seconds)
-        ]
+        sums = [func.sum(func.coalesce(columns[name], 0)) for name in ("prompt_tokens", "completion_tokens", "seconds")]
         query = select(columns.source, func.count(), *sums).where(columns.run_id == run_id, columns.model != "")
         rows = self._ledger.rows(query.group_by(columns.source).order_by(columns.source))
         return [
@@ -225,10 +223,9 @@ class Answers(Store):
         differing = []
         for answer in submitted:
             source = storable(answer.source)[:LONGEST_NAME]
-            stored = by_place.get((storable(answer.id), source)) or by_place.get(
-                (storable(id_within(answer.id, answer.source)), source)
-            )
-            stored = stored or (None if source else by_id.get(storable(answer.id)))
+            own_ids = (storable(answer.id), storable(id_within(answer.id, answer.source)))
+            stored = next((by_place[id, source] for id in own_ids if (id, source) in by_place), None)
+            stored = stored or (None if source else by_id.get(own_ids[0]))
             if stored is not None and given_digest(answer, stored[:16]) != stored:
                 differing.append(answer)
         return differing
