@@ -1,6 +1,5 @@
 """Authorisation: API keys, sessions of the pages and form tokens."""
 
-import asyncio
 import base64
 import hashlib
 import hmac
@@ -53,29 +52,19 @@ class KeyDirectory:
 
     def __init__(self, keys: ApiKeys, audit: Audit) -> None:
         self._keys, self._audit = keys, audit
-        self._found: dict[bytes, tuple[float, ApiKey]] = {}
+        self._records: dict[bytes, tuple[float, ApiKey]] = {}
         self._any: tuple[float, bool] | None = None
-        self._turn = asyncio.Lock()
         self._failures, self._logged_at = 0, float("-inf")
 
     async def find(self, key: str, client: str) -> ApiKey | None:
         """Find a key's record; a wrong key costs one look-up and is logged."""
         digest = hashlib.sha256(key.encode("utf-8", "replace")).digest()
-        remembered = self._found.get(digest)
-        if remembered is None:
-            return await self._look_up(digest, key, client)
-        if _fresh(remembered[0]):
+        remembered = self._records.get(digest)
+        if remembered is not None and _fresh(remembered[0]):
             return remembered[1]
-        async with self._turn:  # of many requests with one key, one asks the ledger again
-            remembered = self._found.get(digest)
-            if remembered is not None and _fresh(remembered[0]):
-                return remembered[1]
-            return await self._look_up(digest, key, client)
-
-    async def _look_up(self, digest: bytes, key: str, client: str) -> ApiKey | None:
         record = await run_in_threadpool(self._keys.find, key) if len(key) <= LONGEST_KEY else None
         if record is None:
-            self._found.pop(digest, None)
+            self._records.pop(digest, None)
             self._failures += 1
             if time.monotonic() - self._logged_at >= LOG_SECONDS:  # a flood of wrong keys fills neither log nor ledger
                 counted = f"{self._failures} since the last message"
@@ -83,9 +72,9 @@ class KeyDirectory:
                 self._failures, self._logged_at = 0, time.monotonic()
                 await run_in_threadpool(self._audit.note, client[:LONGEST_CLIENT], "wrong_key", "", counted)
             return None
-        if len(self._found) >= MOST_REMEMBERED:
-            self._found.clear()
-        self._found[digest] = (time.monotonic(), record)
+        if len(self._records) >= MOST_REMEMBERED:
+            self._records.clear()
+        self._records[digest] = (time.monotonic(), record)
         return record
 
     async def any(self) -> bool:
