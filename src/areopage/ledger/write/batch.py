@@ -74,7 +74,7 @@ class Batch(Generic[Item, Result]):
         self._urgent: deque[_Portion[Item, Result]] = deque()
         self._soon: deque[_Portion[Item, Result]] = deque()
         self._count = self._bytes = self._in_flight = 0
-        self._given = self._settled = self._flushed_to = 0  # records without a waiting caller, since the start
+        self._accepted = self._settled = self._flushed_to = 0  # records without a waiting caller, since the start
         self._running = self._closing = self._abandoned = False
         self._not_before = self._logged_at = float("-inf")
         self._fault: BaseException | None = None
@@ -122,14 +122,14 @@ class Batch(Generic[Item, Result]):
             if self._is_full(len(items), size):
                 self._lose(len(items), "too many wait for the ledger")
                 return False
-            self._given += len(items)
+            self._accepted += len(items)
             self._add(self._soon, _Portion(items, size, time.monotonic(), None, settled))
         return True
 
     def flush(self) -> None:
         """Wait until all records from `write_soon` so far are on disk; the fault of lost ones is raised."""
         with self._changed:
-            flushed = self._flushed_to = self._given
+            flushed = self._flushed_to = self._accepted
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._settled >= flushed or self._fault is not None or not self._running)
             if self._fault is not None:

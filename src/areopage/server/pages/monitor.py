@@ -127,7 +127,7 @@ def show_alerts(request: Request, reader: Reader) -> Response:
         pages=max(1, -(-count // ALERTS_SHOWN)),
         ignored=ignored,
         lost=alerts.count_undelivered(sources),
-        told=bool(context.config.monitor.section.alerts.urls),
+        has_addresses=bool(context.config.monitor.section.alerts.urls),
         may_accept=reader.role != "read" and not reader.collections,
         drop=DROP,
     )
@@ -245,7 +245,7 @@ def show_golden(request: Request, reader: Reader) -> Response:
         "golden.html.j2",
         rounds=rounds,
         source=source,
-        known=newest[0].qualification if newest else "",
+        qualified=newest[0].qualification if newest else "",
         chart=draw(chart, spoken) if len(by_time) > 1 else None,
         section=context.config.monitor.section.golden,
         scale=scale,
