@@ -15,17 +15,7 @@ from json_repair import repair_json
 from msgspec import Struct, structs
 
 from areopage.errors import UserError
-from areopage.jury import (
-    MAX_REPAIRED,
-    PROMPT_CUT,
-    CallSize,
-    Judge,
-    Panel,
-    PlannedCall,
-    material_of,
-    read_answer,
-    signs_in,
-)
+from areopage.jury import MAX_REPAIRED, PROMPT_CUT, CallSize, Judge, Panel, PlannedCall, material_of, read_answer, signs_in
 from areopage.ledger import Judgment, Ledger
 from areopage.scoring import Outcome, Scored, Unparsed
 from areopage.suites import Suite, choose_language

@@ -16,13 +16,7 @@ from areopage.digest import digest_of, short_digest
 from areopage.errors import UserError, name_list
 from areopage.jury import Panel, ScoringMethod
 from areopage.ledger import StoredCalibration
-from areopage.scoring import (
-    OVERALL,
-    AppliedCalibration,
-    CorrectedScore,
-    CorrectedShare,
-    Rating,
-)
+from areopage.scoring import OVERALL, AppliedCalibration, CorrectedScore, CorrectedShare, Rating
 from areopage.trust.correction.maps import ScaleMap
 from areopage.trust.correction.means import Corrected, Line
 from areopage.trust.correction.weights import JuryWeights

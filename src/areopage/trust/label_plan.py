@@ -6,10 +6,7 @@ from math import sqrt
 import numpy as np
 from msgspec import Struct
 
-from areopage.scoring import (
-    OVERALL,
-    Rating,
-)
+from areopage.scoring import OVERALL, Rating
 from areopage.trust.calibration import FEWEST_LABELS, people_scores
 from areopage.trust.correction.means import fit_line
 from areopage.trust.correction.planning import LabelPlan, plan_labels, teaching_items

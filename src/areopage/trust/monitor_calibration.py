@@ -13,12 +13,7 @@ from msgspec import Struct
 
 from areopage.errors import UserError, counted
 from areopage.jury import Panel
-from areopage.scoring import (
-    OVERALL,
-    AppliedCalibration,
-    CorrectedScore,
-    Rating,
-)
+from areopage.scoring import OVERALL, AppliedCalibration, CorrectedScore, Rating
 from areopage.trust.calibration import FEWEST_LABELS, Calibration, CriterionFit, LabelledDays, PeopleLabels
 from areopage.trust.correction.maps import choose_map
 from areopage.trust.correction.means import fit_line, stratified_mean, transported_mean

@@ -17,14 +17,7 @@ from numpy.typing import NDArray
 
 from areopage.errors import UserError, counted
 from areopage.jury import Panel
-from areopage.scoring import (
-    OVERALL,
-    AppliedCalibration,
-    Column,
-    MappedScore,
-    Matrix,
-    Rating,
-)
+from areopage.scoring import OVERALL, AppliedCalibration, Column, MappedScore, Matrix, Rating
 from areopage.trust.calibration import FEWEST_LABELS, Calibration, CriterionFit, FailureErrors, PeopleLabels
 from areopage.trust.correction.confusion import UNKNOWN, anchored_confusion, category_chances
 from areopage.trust.correction.maps import choose_map

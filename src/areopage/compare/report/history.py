@@ -9,20 +9,7 @@ from areopage.compare.league.table import Entry
 from areopage.compare.runs.history import Conclusion, HistoryComparison, PassedOver
 from areopage.errors import name_list
 from areopage.locales import Locale, one_line
-from areopage.report import (
-    Cell,
-    Column,
-    Line,
-    Listing,
-    Notice,
-    Paragraph,
-    Report,
-    Row,
-    Section,
-    Span,
-    Table,
-    report_locale,
-)
+from areopage.report import Cell, Column, Line, Listing, Notice, Paragraph, Report, Row, Section, Span, Table, report_locale
 from areopage.version import __version__
 
 _NAMED = 20

@@ -5,12 +5,7 @@ from typing import Any
 
 from areopage.compare.league.text import column_name, score_difference, slice_value
 from areopage.compare.report.page import Sections, run_figures
-from areopage.compare.report.text import (
-    differing_part_text,
-    failures_text,
-    level_findings,
-    run_verdict_text,
-)
+from areopage.compare.report.text import differing_part_text, failures_text, level_findings, run_verdict_text
 from areopage.compare.runs.production import IN_STRATUM, ProductionComparison
 from areopage.compare.statistics.levels import UnpairedOutcomes
 from areopage.locales import MISSING, Locale
