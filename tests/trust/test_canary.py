@@ -130,10 +130,8 @@ def test_a_new_exam_with_the_new_scores_ends_the_drift_for_scores_after_it(
     (exam,) = exams_after_drift(exam_of(suite), ledger)
     anew = Watching()
     result = run_exam(exam, ledger, anew)
-    assert ([one.state for one in result.qualifications], anew.calls) == (
-        ["qualified", "qualified"],
-        144,
-    )  # every row is asked about anew
+    states = [qualification.state for qualification in result.qualifications]
+    assert (states, anew.calls) == (["qualified", "qualified"], 144)  # every row is asked about anew
     assert standing(suite, ledger).state == "qualified"
     assert [standing(suite, ledger, at).criteria[0].exam == result.exam for at in (examined, found.at)] == [False, True]
     assert run_exam(exams_after_drift(exam_of(suite), ledger)[0], ledger, Watching()) == result  # not asked a third time

@@ -6,7 +6,7 @@ panel of a kind of its own. Runs, monitors and figures of people do not count th
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self, TypeVar
 
 from msgspec import Struct, structs
 
@@ -17,6 +17,15 @@ from areopage.ledger import Judgment, Ledger, RunKind
 from areopage.models import Agree, ModelReference, ModelSettings, OutageObserver, Traffic
 from areopage.scoring import Outcome, Profile
 from areopage.suites import Suite
+
+_Row = TypeVar("_Row")
+
+
+def evenly_spaced(rows: Sequence[_Row], limit: int | None) -> tuple[_Row, ...]:
+    """A number of rows, evenly spaced; None: all."""
+    if limit is None or limit >= len(rows):
+        return tuple(rows)
+    return tuple(rows[place * len(rows) // limit] for place in range(limit))
 
 
 class AskingWishes(Struct, frozen=True, kw_only=True):

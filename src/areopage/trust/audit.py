@@ -20,7 +20,17 @@ from areopage.ledger import Judgment, Ledger
 from areopage.scoring import Outcome, Scored, Unparsed
 from areopage.suites import Suite, choose_language
 from areopage.text import split_thoughts
-from areopage.trust.asking import Asker, Asking, AskingObserver, AskingWishes, asking_of, checked, criteria_named, outcome_on
+from areopage.trust.asking import (
+    Asker,
+    Asking,
+    AskingObserver,
+    AskingWishes,
+    asking_of,
+    checked,
+    criteria_named,
+    evenly_spaced,
+    outcome_on,
+)
 from areopage.trust.attacks import load_attacks
 from areopage.trust.effects import Effect, Noise, ProbeAnswer, Resistance, effects_of, noise_of, resistance_of
 from areopage.trust.probes import BASE, PROBES, Probe, names_of_families
@@ -31,7 +41,6 @@ from areopage.trust.questions import (
     AuditMaterial,
     AuditQuestion,
     bad_criterion,
-    evenly_spaced,
     graded_responses,
     pairs_of,
     planned,

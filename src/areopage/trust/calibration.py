@@ -4,7 +4,7 @@ A calibration is for these judges with these weights, passes, prompts, language 
 fitted to a run (`areopage.trust.run_calibration`) or to a monitored period (`areopage.trust.monitor_calibration`).
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 
@@ -320,8 +320,8 @@ class Calibration(Struct, frozen=True, kw_only=True):
 
     def refuse_other_panel(self, panel: Panel) -> None:
         """Refuse other judges, prompts, language or scale than those that the calibration was fitted for."""
-        if faults := _faults(self, panel):
-            raise UserError(f"calibration {self.id} cannot correct these scores: {faults[0]}")
+        for fault in _faults(self, panel):
+            raise UserError(f"calibration {self.id} cannot correct these scores: {fault}")
 
 
 def _prompt_digests(panel: Panel) -> dict[str, str]:
@@ -360,32 +360,34 @@ def altered_calibrations(stored: Iterable[StoredCalibration]) -> tuple[str, ...]
     return tuple(altered)
 
 
-def _faults(calibration: Calibration, panel: Panel) -> list[str]:
+def _faults(calibration: Calibration, panel: Panel) -> Iterator[str]:
     fitted, now = {judge.name: judge for judge in calibration.judges}, {judge.name: judge for judge in _judges(panel)}
-    faults: list[str] = []
     if calibration.suite != panel.suite:
-        faults.append(f"it is for the suite {calibration.suite}, not {panel.suite}")
+        yield f"it is for the suite {calibration.suite}, not {panel.suite}"
     if set(fitted) != set(now):
-        faults.append(f"it is for the judges {name_list(sorted(fitted))}, not {name_list(sorted(now))}")
+        yield f"it is for the judges {name_list(sorted(fitted))}, not {name_list(sorted(now))}"
     for name in sorted(set(fitted) & set(now)):
-        before, after = fitted[name], now[name]
-        if before.model != after.model:
-            faults.append(f"judge {name} was {before.model}, and is {after.model}")
-        elif before.digest != after.digest:
-            shown = [short_digest(judge.digest) or "unknown" for judge in (before, after)]
-            faults.append(f"judge {name} ({after.model}) had the model digest {shown[0]}, and has {shown[1]}")
-        elif before.passes != after.passes:
-            faults.append(f"judge {name} was asked {before.passes} times, and is asked {after.passes} times")
-        elif before.method != after.method:
-            faults.append(f"the scores of judge {name} were {before.method}, and are {after.method} (scoring_method)")
+        yield from _judge_faults(fitted[name], now[name])
     if calibration.template != TEMPLATE_VERSION:
-        faults.append(f"it is for the prompt version {calibration.template}, not {TEMPLATE_VERSION}")
+        yield f"it is for the prompt version {calibration.template}, not {TEMPLATE_VERSION}"
     if (calibration.language, calibration.scale, calibration.joint) != (panel.language, panel.scale, panel.joint):
-        faults.append("it is for another language, scale, or way of asking about criteria")
+        yield "it is for another language, scale, or way of asking about criteria"
     prompts = _prompt_digests(panel)
     for fit in calibration.criteria:
         if fit.prompt and fit.criterion in prompts and fit.prompt != prompts[fit.criterion]:
-            faults.append(f"the text of the criterion {fit.criterion} has changed")
+            yield f"the text of the criterion {fit.criterion} has changed"
     if not any(fit.criterion in prompts for fit in calibration.criteria):
-        faults.append("it corrects no criterion of theirs")
-    return faults
+        yield "it corrects no criterion of theirs"
+
+
+def _judge_faults(before: FittedJudge, after: FittedJudge) -> Iterator[str]:
+    name = before.name
+    if before.model != after.model:
+        yield f"judge {name} was {before.model}, and is {after.model}"
+    elif before.digest != after.digest:
+        shown = [short_digest(judge.digest) or "unknown" for judge in (before, after)]
+        yield f"judge {name} ({after.model}) had the model digest {shown[0]}, and has {shown[1]}"
+    elif before.passes != after.passes:
+        yield f"judge {name} was asked {before.passes} times, and is asked {after.passes} times"
+    elif before.method != after.method:
+        yield f"the scores of judge {name} were {before.method}, and are {after.method} (scoring_method)"

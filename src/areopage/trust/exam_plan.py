@@ -15,7 +15,7 @@ from areopage.ledger import Judgment
 from areopage.models import Agree
 from areopage.scoring import Marks
 from areopage.suites import GoldRow, Suite, gold_digest, read_gold
-from areopage.trust.asking import Asking, AskingWishes, agreed, asking_of, checked
+from areopage.trust.asking import Asking, AskingWishes, agreed, asking_of, checked, evenly_spaced
 
 _BULLET = re.compile(r"^([ \t]*)[-+*]([ \t]+)", re.MULTILINE)
 _NTH = r"\b(?:first|second|last|premier|deuxième|dernier)\s+document"
@@ -191,9 +191,7 @@ def prepare_exam(suite: Suite, wishes: ExamWishes) -> Exam:
 def limited(rows: Sequence[GoldRow], limit: int) -> Iterator[GoldRow]:
     """So many rows of each language, evenly spaced; 0: all."""
     for language in dict.fromkeys(row.language for row in rows):
-        in_language = [row for row in rows if row.language == language]
-        count = min(limit or len(in_language), len(in_language))
-        yield from (in_language[place * len(in_language) // count] for place in range(count))
+        yield from evenly_spaced([row for row in rows if row.language == language], limit or None)
 
 
 def _part(suite: Suite, wishes: ExamWishes, language: str, rows: tuple[GoldRow, ...], wanted: frozenset[str] | None) -> ExamPart:

@@ -4,7 +4,6 @@ The cases are graded responses of a suite's gold set, and pairs that say the sam
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar
 
 from msgspec import Struct, structs
 
@@ -28,8 +27,6 @@ READ_WITHOUT = ("planted", "doubt", "window")
 """The protections that change how an answer is read: they need no further call."""
 
 PAIRS_FILE = "pairs.jsonl"
-
-_Row = TypeVar("_Row")
 
 ATTACK, TWIN = "attack:", "twin:"
 FORWARD, BACKWARD = "criteria_in_order", "criteria_reversed"
@@ -95,13 +92,6 @@ def graded_responses(suite: Suite, language: str) -> tuple[GoldRow, ...]:
     if not rows:
         raise DatasetError(f"the gold set of the suite {suite.name} has no response in {language!r}")
     return tuple(rows)
-
-
-def evenly_spaced(rows: Sequence[_Row], limit: int | None) -> tuple[_Row, ...]:
-    """A number of rows, evenly spaced; None: all."""
-    if limit is None or limit >= len(rows):
-        return tuple(rows)
-    return tuple(rows[place * len(rows) // limit] for place in range(limit))
 
 
 def pairs_of(suite: Suite, limit: int | None) -> tuple[AuditPair, ...]:

@@ -5,6 +5,7 @@ in Medicine 25, 2006), method 5: it keeps its level for ten rows a side and has 
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -99,7 +100,4 @@ def first_enough(enough: Callable[[int], bool], least: int, most: int) -> int | 
         if size >= most:
             return None
         least, size = size + 1, min(most, size * 2)
-    while least < size:
-        middle = (least + size) // 2
-        least, size = (least, middle) if enough(middle) else (middle + 1, size)
-    return size
+    return least + bisect_left(range(least, size), True, key=enough)

@@ -1,5 +1,6 @@
 """What a number of cases can tell, and how many cases a wished precision takes."""
 
+from bisect import bisect_left
 from collections.abc import Callable
 from math import sqrt
 from statistics import NormalDist
@@ -89,7 +90,4 @@ def least_enough(is_enough: Callable[[int], bool], start: int, most: int) -> int
         few, many = many, 2 * many
         if many > most:
             return None
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if is_enough(middle) else (middle, many)
-    return many
+    return few + 1 + bisect_left(range(few + 1, many), True, key=is_enough)

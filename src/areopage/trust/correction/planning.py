@@ -6,6 +6,7 @@ Sources:
   item by item; each next item is the one whose prediction is the least certain.
 """
 
+from bisect import bisect_left
 from math import inf, sqrt
 
 import numpy as np
@@ -70,14 +71,10 @@ def half_width(labels: int, spread: float, judged: int, *, used: int) -> float:
 
 def _fewest(precision: float, spread: float, judged: int, *, used: int) -> int:
     """The smallest number of labels whose half width is at most `precision`; it falls as the number grows."""
-    low, high = min(_FEWEST, judged), judged
-    while low < high:
-        middle = (low + high) // 2
-        if half_width(middle, spread, judged, used=used) <= precision:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    least = min(_FEWEST, judged)
+    return least + bisect_left(
+        range(least, judged), True, key=lambda labels: half_width(labels, spread, judged, used=used) <= precision
+    )
 
 
 def teaching_items(scores: Matrix, count: int, labelled: tuple[int, ...] = ()) -> tuple[int, ...]:

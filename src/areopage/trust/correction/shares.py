@@ -17,7 +17,7 @@ Student's and Jeffreys's intervals are too narrow for some rare failures: Jeffre
 91 %, this one in 97 % (docs/accuracy.md).
 """
 
-from collections.abc import Callable
+from bisect import bisect_left
 from functools import lru_cache
 from math import exp, lgamma, sqrt
 
@@ -72,20 +72,16 @@ def finite_share(hits: int, labels: int, of: int) -> SampledShare:
     if labels == of:
         return SampledShare(value=share, low=share, high=share)
     least, most = hits, of - labels + hits
-    fewest = _first(least, most, lambda counted: _mid_tail(labels - hits, labels, of, of - counted) > _TAIL)
-    largest = of - _first(of - most, of - least, lambda missing: _mid_tail(hits, labels, of, of - missing) > _TAIL)
+
+    def may_count(counted: int) -> bool:
+        return _mid_tail(labels - hits, labels, of, of - counted) > _TAIL
+
+    def may_be_missing(missing: int) -> bool:
+        return _mid_tail(hits, labels, of, of - missing) > _TAIL
+
+    fewest = least + bisect_left(range(least, most), True, key=may_count)
+    largest = most - bisect_left(range(of - most, of - least), True, key=may_be_missing)
     return SampledShare(value=share, low=min(fewest / of, share), high=max(largest / of, share))
-
-
-def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The smallest number from `low` to `high` from which on `holds`; `high` where it holds nowhere before."""
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def _mid_tail(hits: int, labels: int, of: int, counted: int) -> float:
