@@ -120,10 +120,7 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
         grounding = list(dict.fromkeys(label.answer_id for label in kept if label.criterion == GROUNDING))
         if grounding and not judge:
             scales[GROUNDING] = (0.0, float(_SUPPORTED))
-            # the gate's probability that the documents support the answer, against people's labels of it
-            supported = {id: _SUPPORTED * (1.0 - risk) for id, risk in store.gate_risks(grounding).items()}
-            of_gate = HumanAgreement.of({GROUNDING: supported}, ratings, {GROUNDING: scales[GROUNDING]})
-            agreement = _together(agreement, of_gate, scales, ratings)
+            agreement = _together(agreement, _gate_agreement(store, grounding, ratings, scales), scales, ratings)
         if len(drawn) < len(ids):
             agreement = _unsettled(agreement)
         worst = [disagreement.item for disagreement in agreement.worst]
@@ -181,6 +178,14 @@ def _in_scope(
     by_suite = ledger.labels.panel_scores(list(dict.fromkeys(label.answer_id for label in kept)))
     kept = [label for label in kept if label.criterion == GROUNDING or suite in by_suite.get(label.answer_id, {suite: {}})]
     return kept, by_suite
+
+
+def _gate_agreement(
+    store: Labels, ids: Sequence[str], ratings: Sequence[Rating], scales: Mapping[str, tuple[float, float]]
+) -> HumanAgreement:
+    """The gate's probability that the documents support an answer, against people's labels of it."""
+    supported = {id: _SUPPORTED * (1.0 - risk) for id, risk in store.gate_risks(ids).items()}
+    return HumanAgreement.of({GROUNDING: supported}, ratings, {GROUNDING: scales[GROUNDING]})
 
 
 def _unsettled(agreement: HumanAgreement) -> HumanAgreement:

@@ -57,12 +57,12 @@ def fill_queue(ledger: Ledger, settings: FillSettings, now: datetime) -> Counter
         ]
 
     chosen = {
-        "sample": _own(evaluation for day in days[:-1] for evaluation in sampled(day)),
+        "sample": _without_golden(evaluation for day in days[:-1] for evaluation in sampled(day)),
         "alert": _alerted(ledger, days[0], most * len(days)),
-        "addressed": _own(evaluation for day in days for evaluation in lists.addressing(day_of(day), Scope(), most)),
+        "addressed": _without_golden(evaluation for day in days for evaluation in lists.addressing(day_of(day), Scope(), most)),
         "low_score": [id for day in days[:-1] for id in weak(ledger, day, settings)],
-        "disagreement": _own(evaluation for day in days[:-1] for evaluation in disputed(day)),
-        "unscored": _own(
+        "disagreement": _without_golden(evaluation for day in days[:-1] for evaluation in disputed(day)),
+        "unscored": _without_golden(
             evaluation
             for day in days[:-1]
             for evaluation in lists.page(Filters(period=day_of(day), grade="unscored"), limit=most)
@@ -90,7 +90,7 @@ def _alerted(ledger: Ledger, since: date, most: int) -> list[str]:
     alerts = ledger.alerts.list(limit=MOST_ALERTS)
     ids = dict.fromkeys(alert.answer_id for alert in alerts if alert.answer_id and alert.opened_at >= start)
     scores = [ledger.evaluations.get(id) for id in list(ids)[:most]]
-    return _own([score for score in scores if score is not None])
+    return _without_golden([score for score in scores if score is not None])
 
 
 def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
@@ -102,10 +102,10 @@ def weak(ledger: Ledger, day: date, settings: FillSettings) -> list[str]:
     evaluations = ledger.lists.worst(day_of(day), Scope(), settings.most, higher_is_better=good)
     side = 1.0 if good else -1.0
     shown = [(score, round(score.score_global, DECIMALS)) for score in evaluations if score.score_global is not None]
-    return _own([score for score, value in shown if side * (value - threshold) < 0.0])
+    return _without_golden([score for score, value in shown if side * (value - threshold) < 0.0])
 
 
-def _own(scores: Iterable[Evaluation]) -> list[str]:
+def _without_golden(scores: Iterable[Evaluation]) -> list[str]:
     return [score.id for score in scores if not is_golden(score.source)]
 
 

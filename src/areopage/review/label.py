@@ -105,7 +105,7 @@ def review_answer(
     ]
     if labels:
         ledger.labels.add(labels)
-        ledger.audit.note(name, "label", id, ", ".join(_told(label) for label in labels), key_id=key_id)
+        ledger.audit.note(name, "label", id, ", ".join(_label_text(label) for label in labels), key_id=key_id)
     settled = 0 if release is None else _settle(ledger, answer, release, storage, key_id)
     return Reviewed(labels=tuple(labels), release=release, settled=settled)
 
@@ -196,7 +196,7 @@ def _not_held(ledger: Ledger, id: str) -> NotHeldBack:
     return NotHeldBack(f"the answer {id!r} is {release.state} already, {why}")
 
 
-def _told(label: Label) -> str:
+def _label_text(label: Label) -> str:
     if label.criterion != GROUNDING:
         return f"{label.criterion or 'global'}={label.score:g}"
     marked = f", sentences {', '.join(str(at + 1) for at in label.sentences)}" if label.sentences else ""

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from msgspec import Struct
 
@@ -12,7 +11,7 @@ from areopage.criteria import Criterion, LocalText, RegistryEntry, Scale, load_c
 from areopage.errors import CriteriaError, UserError, name_list
 from areopage.jury import Panel
 from areopage.ledger import Ledger
-from areopage.scoring import Leaf, Node, Profile, Weights, score_tree
+from areopage.scoring import Leaf, Profile, Weights, score_tree
 from areopage.suites import Suite
 
 OVERALL = ""
@@ -149,18 +148,16 @@ def answer_panel(ledger: Ledger, answer_id: str) -> tuple[Panel, str] | None:
 
 
 def _shares(entries: tuple[RegistryEntry, ...], weights: Weights) -> dict[str, float]:
-    leaves = []
-    for entry in entries:
-        place: dict[str, Any] = {"category": entry.category, "subcategory": entry.subcategory, "name": entry.name}
-        leaves.append(Leaf(criterion=entry.path, **place, score=None, scored=0, planned=0))
-    tree, _ = score_tree(leaves, weights)
-    return _shares_of(tree, 1.0)
-
-
-def _shares_of(node: Node, share: float) -> dict[str, float]:
-    if not node.parts:
-        return {node.name: share}
-    shares: dict[str, float] = {}
-    for part in node.parts:
-        shares |= _shares_of(part, share * part.weight)
-    return shares
+    leaves = [
+        Leaf(
+            criterion=entry.path,
+            category=entry.category,
+            subcategory=entry.subcategory,
+            name=entry.name,
+            score=None,
+            scored=0,
+            planned=0,
+        )
+        for entry in entries
+    ]
+    return score_tree(leaves, weights)[0].criterion_shares

@@ -5,6 +5,7 @@ with the full level; all others are one family, see `family_of`. It makes no dif
 Each interval has the level of its test (`decided_levels`), so that it leaves out 0 exactly where the test finds something.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import floor, log2, sqrt
 from statistics import NormalDist
@@ -55,9 +56,9 @@ class TwoTests(Struct, frozen=True, kw_only=True):
     by_failures: Tested
 
     @property
+    @abstractmethod
     def measured(self) -> tuple[Measured | None, Measured]:
         """The differences of the shares of failures, None where none are known, and of the scores."""
-        raise NotImplementedError
 
     @property
     def directions(self) -> tuple[Direction, Direction]:
@@ -69,9 +70,9 @@ class TwoTests(Struct, frozen=True, kw_only=True):
         """Whether anything is worse or better beyond chance."""
         return self.directions != ("unclear", "unclear")
 
-    def with_tests(self, *, by_score: Tested, by_failures: Tested) -> Self:
-        """The difference with other tests."""
-        return msgspec.structs.replace(self, by_score=by_score, by_failures=by_failures)
+    def with_tests_of(self, tested: "TwoTests") -> Self:
+        """The difference with the tests of another."""
+        return msgspec.structs.replace(self, by_score=tested.by_score, by_failures=tested.by_failures)
 
 
 D = TypeVar("D", bound=TwoTests)
@@ -183,12 +184,7 @@ def decided_levels(
     families = family_of([build({}) for build in builds], scale, level)
     return tuple(
         tuple(
-            msgspec.structs.replace(
-                node,
-                difference=node.difference.with_tests(
-                    by_score=tested.difference.by_score, by_failures=tested.difference.by_failures
-                ),
-            )
+            msgspec.structs.replace(node, difference=node.difference.with_tests_of(tested.difference))
             for node, tested in zip(
                 build({tested.path: interval_levels(tested.difference) for tested in levels}), levels, strict=True
             )
@@ -239,8 +235,7 @@ def decided_slices(builds: Sequence[Callable[[IntervalLevels], D]], scale: Scale
     """
     tested = discoveries([build((LEVEL, LEVEL)) for build in builds], scale)
     return tuple(
-        build(interval_levels(difference)).with_tests(by_score=difference.by_score, by_failures=difference.by_failures)
-        for build, difference in zip(builds, tested, strict=True)
+        build(interval_levels(difference)).with_tests_of(difference) for build, difference in zip(builds, tested, strict=True)
     )
 
 
@@ -248,7 +243,8 @@ def settled(difference: D, corrected: Sequence[Corrected | None], scale: Scale) 
     """A difference with the corrected p-values of its tests, of failures and of scores, and what they say."""
     failures, score = (measured.difference if measured is not None else None for measured in difference.measured)
     score_worse = score is not None and (score < 0) == scale.higher_is_better
-    return difference.with_tests(
+    return msgspec.structs.replace(
+        difference,
         by_failures=_settled(difference.by_failures, corrected[0], is_worse=(failures or 0.0) > 0),
         by_score=_settled(difference.by_score, corrected[1], is_worse=score_worse),
     )
