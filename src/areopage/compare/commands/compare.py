@@ -55,6 +55,43 @@ _DAYS = 30
 _MOST_EARLIER = 200
 
 
+RunsArgument = Annotated[
+    list[str],
+    typer.Argument(metavar="RUN...", help="The run to compare with, then one or more: ids, folders, targets (newest run)."),
+]
+AgainstOption = Annotated[
+    str, typer.Option("--against", metavar="last:N", help="Compare one run with the N complete runs of its target before it.")
+]
+ProductionOption = Annotated[
+    bool, typer.Option("--production", help="Compare one run with the answers that the monitor evaluated.")
+]
+SinceOption = Annotated[
+    str | None,
+    typer.Option("--since", metavar="DATE", help="First day (UTC) of --against, or of --production (30 days)."),
+]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", metavar="DATE", help="Last day of --production (UTC). Default: today.")
+]
+SourceOption = Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only answers of this source.")]
+SuiteOption = Annotated[
+    str | None, typer.Option("--suite", metavar="NAME", help="The suite that judged production. Default: the run's.")
+]
+AnywayOption = Annotated[bool, typer.Option("--anyway", help="Compare what runs of different panels have in common, and say so.")]
+FailOnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-on",
+        metavar="regression|new-failures|undecided",
+        help="Exit with code 1 if a run is worse than the first, or if a case newly fails; undecided: 3 if it may be worse.",
+    ),
+]
+MarginOption = Annotated[
+    float | None,
+    typer.Option("--margin", metavar="POINTS", min=0.0, max=100.0, help="Rise to rule out, for --fail-on undecided. Default: 5."),
+]
+MarkdownOption = Annotated[str, typer.Option("--md", metavar="FILE", help="Write Markdown for a pull request; - is the screen.")]
+
+
 class Comparing(Struct, frozen=True, kw_only=True):
     """What every comparison is asked with.
 
@@ -185,51 +222,21 @@ class Comparing(Struct, frozen=True, kw_only=True):
 
 
 def compare(
-    runs: Annotated[
-        list[str],
-        typer.Argument(metavar="RUN...", help="The run to compare with, then one or more: ids, folders, targets (newest run)."),
-    ],
-    against: Annotated[
-        str, typer.Option("--against", metavar="last:N", help="Compare one run with the N complete runs of its target before it.")
-    ] = "",
+    runs: RunsArgument,
+    against: AgainstOption = "",
     by: ByOption = None,
     where: WhereOption = None,
     age: AgeOption = None,
     cluster: ClusterOption = "",
-    production: Annotated[
-        bool, typer.Option("--production", help="Compare one run with the answers that the monitor evaluated.")
-    ] = False,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="DATE", help="First day (UTC) of --against, or of --production (30 days)."),
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option("--until", metavar="DATE", help="Last day of --production (UTC). Default: today.")
-    ] = None,
-    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only answers of this source.")] = None,
-    suite: Annotated[
-        str | None, typer.Option("--suite", metavar="NAME", help="The suite that judged production. Default: the run's.")
-    ] = None,
-    anyway: Annotated[
-        bool, typer.Option("--anyway", help="Compare what runs of different panels have in common, and say so.")
-    ] = False,
-    fail_on: Annotated[
-        str | None,
-        typer.Option(
-            "--fail-on",
-            metavar="regression|new-failures|undecided",
-            help="Exit with code 1 if a run is worse than the first, or if a case newly fails; undecided: 3 if it may be worse.",
-        ),
-    ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            "--margin", metavar="POINTS", min=0.0, max=100.0, help="Rise to rule out, for --fail-on undecided. Default: 5."
-        ),
-    ] = None,
-    markdown: Annotated[
-        str, typer.Option("--md", metavar="FILE", help="Write Markdown for a pull request; - is the screen.")
-    ] = "",
+    production: ProductionOption = False,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    source: SourceOption = None,
+    suite: SuiteOption = None,
+    anyway: AnywayOption = False,
+    fail_on: FailOnOption = None,
+    margin: MarginOption = None,
+    markdown: MarkdownOption = "",
     lang: PageLanguageOption = None,
     *,
     places: PlacesOptions,

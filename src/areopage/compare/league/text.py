@@ -1,6 +1,6 @@
 """What a league table says of targets and of their differences, in the words of a language."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import get_args
 from urllib.parse import quote
@@ -21,10 +21,15 @@ _TINY = 0.001
 
 
 def target_names(league: League, locale: Locale) -> dict[str, str]:
-    """What each run is called, by its id: its target, with the id where several runs have the same."""
-    targets = {entry.run.id: entry.target or locale.say("given_responses") for entry in league.entries}
-    names = list(targets.values())
-    return {id: f"{name} ({id})" if names.count(name) > 1 else name for id, name in targets.items()}
+    """What each run is called, by its id; see `distinct_names`."""
+    return distinct_names({entry.run.id: entry.target for entry in league.entries}, locale)
+
+
+def distinct_names(targets: Mapping[str, str], locale: Locale) -> dict[str, str]:
+    """What runs are called by their ids: the target, with the id where several runs have the same."""
+    names = {id: target or locale.say("given_responses") for id, target in targets.items()}
+    alike = list(names.values())
+    return {id: f"{name} ({id})" if alike.count(name) > 1 else name for id, name in names.items()}
 
 
 def standing_cell(entry: Entry, locale: Locale) -> Cell:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from areopage.bench import PartDifference, RunSpec
-from areopage.compare.league.text import percent_difference, score_difference
+from areopage.compare.league.text import distinct_names, percent_difference, score_difference
 from areopage.compare.runs.records import Compared, ComparedRun, Comparison, Shared
 from areopage.compare.statistics.levels import Difference
 from areopage.compare.statistics.tested import D, Tested, TestedLevel, TwoTests
@@ -16,11 +16,9 @@ _NAMED = 8
 
 
 def run_names(comparison: Comparison, locale: Locale) -> dict[str, str]:
-    """What each run is called, by its id: its target, with the id where several runs have the same."""
+    """What each run is called, by its id; see `distinct_names`."""
     runs = (comparison.first, *(compared.other for compared in comparison.others))
-    targets = {run.run.id: run.spec.title or locale.say("given_responses") for run in runs}
-    names = list(targets.values())
-    return {id: f"{name} ({id})" if names.count(name) > 1 else name for id, name in targets.items()}
+    return distinct_names({run.run.id: run.spec.title for run in runs}, locale)
 
 
 def node_name(node: TestedLevel[D], spec: RunSpec, locale: Locale) -> str:

@@ -14,11 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
-from areopage.scoring import ALPHA
-
-Column = NDArray[np.float64]
+from areopage.scoring import ALPHA, Column
 
 _BETS = np.geomspace(0.01, 0.95, 12)
 """Shares of what can be lost at most."""

@@ -10,7 +10,6 @@ from typing import Literal
 
 import numpy as np
 from msgspec import Struct, structs
-from numpy.typing import NDArray
 
 from areopage.compare.statistics.families import group_weights, holm_levels
 from areopage.compare.statistics.sequential import SequentialDifference, day_blocks, sequential_difference
@@ -18,9 +17,8 @@ from areopage.compare.statistics.tested import Direction
 from areopage.criteria import Scale
 from areopage.digest import digest_of
 from areopage.ledger import Filters, Ledger, Period
-from areopage.scoring import ALPHA, holm
+from areopage.scoring import ALPHA, Column, holm
 
-Column = NDArray[np.float64]
 Kind = Literal["score", "weak", "criterion"]
 
 OVERALL = ""

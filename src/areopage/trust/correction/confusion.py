@@ -71,12 +71,13 @@ def anchored_confusion(labels: Codes, votes: Codes, categories: int) -> Confusio
         categories: K. Categories that only judges use count too.
     """
     is_labelled, size = labels != UNKNOWN, votes.shape[0]
-    first, place = _equal_votes(votes, categories)  # equal votes: one row each
-    ballots = _ballots(votes[first], categories)
-    labelled = np.zeros((first.size, categories))
+    kinds, place = np.unique(votes, axis=0, return_inverse=True)  # equal votes: one row each
+    place = place.ravel()
+    ballots = _ballots(kinds, categories)
+    labelled = np.zeros((len(kinds), categories))
     np.add.at(labelled, (place[is_labelled], labels[is_labelled]), 1.0)
     weight = min(1.0, is_labelled.sum() / max(1, size - is_labelled.sum()))
-    unlabelled = np.bincount(place[~is_labelled], minlength=first.size) * weight
+    unlabelled = np.bincount(place[~is_labelled], minlength=len(kinds)) * weight
     counted, shares = _matrix_counts(labelled, ballots), _normal(labelled.sum(axis=0) + _PRIOR)
     effective = effective_judges(votes[is_labelled] != labels[is_labelled, None], votes[is_labelled] != UNKNOWN)
     start = np.full(votes.shape[1], effective / votes.shape[1])
@@ -117,14 +118,6 @@ def effective_judges(wrong: NDArray[np.bool_], voted: NDArray[np.bool_]) -> floa
     correlations = together / np.outer(scale, scale)
     mean = float(correlations.sum() - np.trace(correlations)) / (judges * (judges - 1))
     return float(judges / (1 + (judges - 1) * max(0.0, mean)))
-
-
-def _equal_votes(votes: Codes, categories: int) -> tuple[Codes, Codes]:
-    """The first item of each different row of votes, and the number of each item's row, shape (N,)."""
-    place = np.zeros(votes.shape[0], dtype=np.int64)
-    for judge in range(votes.shape[1]):
-        _, first, place = np.unique(place * (categories + 1) + votes[:, judge] + 1, return_index=True, return_inverse=True)
-    return first, place
 
 
 def _ballots(votes: Codes, categories: int) -> Table:
