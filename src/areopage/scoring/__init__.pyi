@@ -87,7 +87,7 @@ from .intervals.scores import CaseValues as CaseValues
 from .intervals.scores import Interval as Interval  # A 95 % interval, in units of the suite's scale.
 from .intervals.scores import cluster_numbers as cluster_numbers  # The number of each case's cluster, from 0
 
-# How far from 0 Student's t stays with probability `level`, for degrees of freedom >= 1 and a level >= 0.95.
+# How far from 0 Student's t stays with the probability 0.95, for degrees of freedom >= 1.
 from .intervals.student_t import critical_t as critical_t
 
 # The agreement over all scores of a run, with failures on the criteria that count first, and by a criterion's id.

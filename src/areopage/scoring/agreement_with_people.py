@@ -278,21 +278,21 @@ def _criterion_agreement(
     )
 
 
-def claim_of(correlation: Correlation, items: int, bound: float = BOUND) -> CorrelationClaim:
-    """Whether the true correlation is over the bound.
+def claim_of(correlation: Correlation, items: int) -> CorrelationClaim:
+    """Whether the true correlation is over `BOUND`.
 
     Fisher's z of the coefficient and of the bound are compared in units of the coefficient's standard error.
     """
     if correlation.value is None or correlation.error is None:
-        return CorrelationClaim(bound=bound, certainty=None, verdict="not_settled", needed=None, reason=correlation.reason)
-    distance = atanh(min(PERFECT, max(-PERFECT, correlation.value))) - atanh(bound)
+        return CorrelationClaim(bound=BOUND, certainty=None, verdict="not_settled", needed=None, reason=correlation.reason)
+    distance = atanh(min(PERFECT, max(-PERFECT, correlation.value))) - atanh(BOUND)
     certainty = NormalDist().cdf(distance / correlation.error)
     if items >= MIN_SETTLED and certainty >= CERTAINTY:
-        return CorrelationClaim(bound=bound, certainty=certainty, verdict="holds", needed=None)
+        return CorrelationClaim(bound=BOUND, certainty=certainty, verdict="holds", needed=None)
     if items >= MIN_SETTLED and certainty <= 1 - CERTAINTY:
-        return CorrelationClaim(bound=bound, certainty=certainty, verdict="does_not_hold", needed=None)
+        return CorrelationClaim(bound=BOUND, certainty=certainty, verdict="does_not_hold", needed=None)
     needed = items_needed(distance, correlation.error * sqrt(items - 3))
-    return CorrelationClaim(bound=bound, certainty=certainty, verdict="not_settled", needed=needed)
+    return CorrelationClaim(bound=BOUND, certainty=certainty, verdict="not_settled", needed=needed)
 
 
 def items_needed(distance: float, unit_error: float) -> int | None:

@@ -54,16 +54,13 @@ class PooledFailures(Struct, frozen=True, kw_only=True):
         return "worse" if self.failed > self.high else "better" if self.failed < self.low else "unclear"
 
 
-def pooled_failures(
-    run: States, pool: Sequence[States], *, clusters: Mapping[str, str] | None = None, level: float = POOL_LEVEL
-) -> PooledFailures:
+def pooled_failures(run: States, pool: Sequence[States], *, clusters: Mapping[str, str] | None = None) -> PooledFailures:
     """Compare the failures of a run with those of a pool of runs.
 
     Args:
         run: the states of its cases.
         pool: those of each earlier run; without one, nothing is called worse or better.
         clusters: what a case has in common with others; a case without an entry stands alone.
-        level: one-sided, in (0, 0.5).
     """
     fails_in_run = {id: fails for id, fails in run.items() if fails is not None}
     seen = {id: [fails for states in pool if (fails := states.get(id)) is not None] for id in fails_in_run}
@@ -76,7 +73,7 @@ def pooled_failures(
         chances = np.convolve(chances, _block_chances(block, run, pool))
     fewer = np.cumsum(chances) - chances / 2.0
     failed = sum(fails_in_run[id] for id in ids)
-    likely = np.flatnonzero((fewer >= level) & (1.0 - fewer >= level))
+    likely = np.flatnonzero((fewer >= POOL_LEVEL) & (1.0 - fewer >= POOL_LEVEL))
     return PooledFailures(
         runs=len(pool),
         cases=len(ids),
@@ -86,7 +83,7 @@ def pooled_failures(
         high=int(likely[-1]),
         p_worse=float(1.0 - fewer[failed]),
         p_better=float(fewer[failed]),
-        level=level,
+        level=POOL_LEVEL,
         unknown=tuple(id for id in run if id not in seen or not seen[id]),
     )
 

@@ -78,15 +78,12 @@ class _Mean(Struct, frozen=True, kw_only=True):
     counted: CountedValues
 
 
-def unpaired_difference(
-    first: Sample, second: Sample, *, ends: tuple[float, float], level: float = LEVEL, unseen: float | None = GUARANTEED
-) -> UnpairedDifference:
+def unpaired_difference(first: Sample, second: Sample, *, ends: tuple[float, float], level: float = LEVEL) -> UnpairedDifference:
     """Compare the means of two samples of different cases.
 
     Args:
         ends: of the scale.
         level: of the interval, in (0.5, 1).
-        unseen: see `mean_interval`.
     """
     left, right = _mean_of(first, ends), _mean_of(second, ends)
     means = [side for side in (left, right) if side is not None]
@@ -101,7 +98,7 @@ def unpaired_difference(
     )
     if len(means) < 2:
         return compared
-    low, high, p_value = difference_interval(means[0].counted, means[1].counted, level=level, unseen=unseen)
+    low, high, p_value = difference_interval(means[0].counted, means[1].counted, level=level, unseen=GUARANTEED)
     difference = float(np.round(means[0].mean - means[1].mean, _DIGITS)) + 0.0
     counts: Counter[float] = Counter()
     for side in means:

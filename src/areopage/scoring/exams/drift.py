@@ -142,7 +142,7 @@ class DriftSeries(Struct, frozen=True):
         )
 
 
-def moved(evidence: Mapping[str, float], alpha: float = ALPHA) -> frozenset[str]:
+def moved(evidence: Mapping[str, float]) -> frozenset[str]:
     """Which members of a family moved: all of them together raise a false alarm with a chance of at most α.
 
     A member is named if the mean evidence of every part of the family that holds it reaches 1/α (closed testing).
@@ -154,7 +154,7 @@ def moved(evidence: Mapping[str, float], alpha: float = ALPHA) -> frozenset[str]
     for name in evidence:
         others = np.sort([value for other, value in evidence.items() if other != name])
         sums = evidence[name] + np.concatenate([[0.0], np.cumsum(others)])
-        if (sums / np.arange(1, len(sums) + 1)).min() >= 1.0 / alpha:
+        if (sums / np.arange(1, len(sums) + 1)).min() >= 1.0 / ALPHA:
             named.add(name)
     return frozenset(named)
 

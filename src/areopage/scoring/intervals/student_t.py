@@ -13,15 +13,15 @@ def two_sided_p(t: float, freedom: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def critical_t(freedom: float, level: float = LEVEL) -> float:
-    """How far from 0 Student's t stays with probability `level`, for degrees of freedom >= 1 and a level >= 0.95.
+def critical_t(freedom: float) -> float:
+    """How far from 0 Student's t stays with the probability `LEVEL`, for degrees of freedom >= 1.
 
     Newton's method on the two-sided tail, which is convex and falling: from a start on the low side it closes in without ever
-    passing the root. Agrees with SciPy to eight digits. For the level of intervals and many degrees of freedom it starts, and all
-    but ends, at the first terms of the expansion about the normal quantile (Abramowitz and Stegun 26.7.5).
+    passing the root. Agrees with SciPy to eight digits. For many degrees of freedom it starts, and all but ends, at the first
+    terms of the expansion about the normal quantile (Abramowitz and Stegun 26.7.5).
     """
-    t, tail = _NORMAL_QUANTILE, 1.0 - level
-    if level == LEVEL and freedom >= 30:
+    t, tail = _NORMAL_QUANTILE, 1.0 - LEVEL
+    if freedom >= 30:
         z = _NORMAL_QUANTILE
         t = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
     for _ in range(100):
