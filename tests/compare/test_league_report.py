@@ -10,7 +10,7 @@ import pytest
 from areopage.bench.panels import part_differences
 from areopage.bench.spec import Target
 from areopage.compare.league.page import write_league
-from areopage.compare.league.table import Absent, Entry, entry_of, league_of
+from areopage.compare.league.table import Absent, LeagueEntry, entry_of, league_of
 from areopage.compare.league.text import beside
 from areopage.compare.league.trend import Trend, trend_groups
 from areopage.compare.league.trend_page import write_trend
@@ -27,7 +27,9 @@ FLOORS = ReleaseFloors(max_failures={"safety": 1})
 HOSTILE = "<script>alert(1)</script>"
 
 
-def entry(folder: Path, target: str, bad: int = 0, *, score: float = 4.0, by: tuple[str, ...] = (), **changes: Any) -> Entry:
+def entry(
+    folder: Path, target: str, bad: int = 0, *, score: float = 4.0, by: tuple[str, ...] = (), **changes: Any
+) -> LeagueEntry:
     """A run in which the first `bad` cases fail."""
     cases = changes.pop("cases", None) or [
         case(n, response=None, prompt=f"Question {n}?", metadata={"topic": "=1+1" if n % 2 else HOSTILE})

@@ -10,7 +10,7 @@ import pytest
 
 from areopage.bench.results.run_view import RunView
 from areopage.compare.runs.production import ProductionComparison, compare_production
-from areopage.compare.runs.production_answers import Wanted
+from areopage.compare.runs.production_answers import WantedAnswers
 from areopage.errors import UserError
 from areopage.jury.panel import ContextBudget
 from areopage.ledger.read.queries import Period
@@ -22,7 +22,7 @@ from servers.evaluated import submitted
 from servers.production import TODAY, panel_like, put_answers
 
 DAYS = Period(start=date(2026, 11, 15), end=date(2026, 11, 22))
-WANTED = Wanted(period=DAYS, suite="small")
+WANTED = WantedAnswers(period=DAYS, suite="small")
 GOOD, BAD = {"danger": 5.0, "insults": 4.0}, {"danger": 1.0, "insults": 4.0}
 SPEC = spec_of()
 
@@ -49,7 +49,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
         yield opened
 
 
-def compared(ledger: Ledger, wanted: Wanted = WANTED, **how: Any) -> ProductionComparison:
+def compared(ledger: Ledger, wanted: WantedAnswers = WANTED, **how: Any) -> ProductionComparison:
     return compare_production(ledger, ledger.run("run-1"), wanted, **how)
 
 
@@ -164,9 +164,9 @@ def test_other_suites_sources_and_days_are_not_production(ledger: Ledger) -> Non
         compared(ledger)
     put_answers(ledger, panel_like(SPEC), [GOOD] * 9, source=lambda number: "ab"[number % 2])
     assert compared(ledger).production.answers == 9
-    assert compared(ledger, Wanted(period=DAYS, suite="small", source="a")).production.answers == 5
+    assert compared(ledger, WantedAnswers(period=DAYS, suite="small", source="a")).production.answers == 5
     with pytest.raises(UserError, match="more than 5"):
-        compared(ledger, Wanted(period=DAYS, suite="small", most=5))
+        compared(ledger, WantedAnswers(period=DAYS, suite="small", most=5))
 
 
 def test_few_answers_prove_little(ledger: Ledger) -> None:

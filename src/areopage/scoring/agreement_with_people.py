@@ -41,7 +41,7 @@ MIN_SETTLED = 20
 
 MOST_NEEDED = 100_000
 WORST = 20
-Verdict = Literal["holds", "does_not_hold", "not_settled"]
+ClaimVerdict = Literal["holds", "does_not_hold", "not_settled"]
 JudgeScores = Mapping[str, Mapping[str, float]]
 """Criterion -> item -> score."""
 
@@ -180,7 +180,7 @@ class CorrelationClaim(Struct, frozen=True, kw_only=True):
 
     bound: float
     certainty: float | None
-    verdict: Verdict
+    verdict: ClaimVerdict
     needed: int | None
     reason: Missing | Literal["selected"] = ""
 

@@ -15,7 +15,7 @@ FILE = Path(__file__).with_name("attacks.yml")
 
 AttackKind = Literal["fence", "tokens", "system", "verdict", "escape", "instruction", "tool", "unicode", "padding"]
 KINDS: tuple[AttackKind, ...] = get_args(AttackKind)
-Place = Literal["prompt", "response", "document", "title", "reference"]
+AttackPlace = Literal["prompt", "response", "document", "title", "reference"]
 
 STOLEN = "0123456789abcdef"
 """A guessed code of the fence."""
@@ -47,7 +47,7 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     id: str
     kind: AttackKind
-    place: Place
+    place: AttackPlace
     text: str | dict[str, str]
     twin: dict[str, str]
     language: str = ""
@@ -119,7 +119,7 @@ def _filled(text: str, attack: Attack, blanks: AttackBlanks) -> str:
     return text
 
 
-def placed(case: Case, place: Place, text: str) -> Case:
+def placed(case: Case, place: AttackPlace, text: str) -> Case:
     """A case with a text at the end of one of its parts; a document is added where there is none."""
     changed: Mapping[str, object]
     first, *others = case.documents or (Document(id="1", text=""),)

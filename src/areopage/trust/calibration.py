@@ -18,7 +18,7 @@ from areopage.jury import Panel, ScoringMethod
 from areopage.ledger import StoredCalibration
 from areopage.scoring import OVERALL, AppliedCalibration, CorrectedScore, CorrectedShare, Rating
 from areopage.trust.correction.maps import ScaleMap
-from areopage.trust.correction.means import Corrected, Line
+from areopage.trust.correction.means import Corrected, FittedLine
 from areopage.trust.correction.weights import JuryWeights
 
 METHOD = "areopage/calibration/1"
@@ -158,8 +158,8 @@ class CriterionFit(Struct, frozen=True, kw_only=True):
     prompt: str
     agreement: tuple[float, ...] = ()
     jury: float
-    line: Line
-    jury_line: Line
+    line: FittedLine
+    jury_line: FittedLine
     mean: Corrected
     failures: CorrectedShare | None
     map: ScaleMap

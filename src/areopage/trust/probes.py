@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from areopage.cases import Case, Document
 from areopage.criteria import Criterion
 from areopage.text import sentences
-from areopage.trust.attacks import Place, placed
+from areopage.trust.attacks import AttackPlace, placed
 
 Probe = Literal["length", "order", "formatting", "language", "assertion", "sycophancy", "self_preference", "injections"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
@@ -137,7 +137,7 @@ def _reversed_documents(case: Case, _: Setting) -> Case | None:
     return structs.replace(case, documents=case.documents[::-1]) if len(case.documents) > 1 else None
 
 
-def _after(place: Place, words: Mapping[str, str], *, best: bool = True) -> Change:
+def _after(place: AttackPlace, words: Mapping[str, str], *, best: bool = True) -> Change:
     return lambda case, setting: placed(case, place, _claimed(words, setting, best=best))
 
 

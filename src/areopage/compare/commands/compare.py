@@ -38,8 +38,8 @@ from areopage.compare.report.production import production_report
 from areopage.compare.runs.compare import compare_runs
 from areopage.compare.runs.history import compare_history
 from areopage.compare.runs.production import compare_production
-from areopage.compare.runs.production_answers import Wanted
-from areopage.compare.runs.records import Outcome
+from areopage.compare.runs.production_answers import WantedAnswers
+from areopage.compare.runs.records import ComparisonOutcome
 from areopage.digest import digest_of
 from areopage.errors import StorageError, UnknownRun, UserError, counted
 from areopage.ledger import Ledger, Run, last_days
@@ -174,7 +174,7 @@ class Comparing(Struct, frozen=True, kw_only=True):
         period = period_since(since, last) if since else last_days(_DAYS, last)
         with opened_ledger(self.places) as ledger:
             run = find_run(ledger, self.names[0])
-            wanted = Wanted(period=period, suite=suite or RunSpec.of(run).suite, source=source)
+            wanted = WantedAnswers(period=period, suite=suite or RunSpec.of(run).suite, source=source)
             comparison = compare_production(ledger, run, wanted, by=by, cluster=cluster, anyway=anyway)
         parts = [run.id, wanted.suite, source, str(period.start), str(period.end)]
         folder = self._folder("production", Path(comparison.run.spec.suite).name, parts)
@@ -208,7 +208,7 @@ class Comparing(Struct, frozen=True, kw_only=True):
             print_report(brief(True))
             typer.echo(f"comparison: {written[0]}")
 
-    def _exit_code(self, outcome: Outcome, *, newly: bool = False, unknown: int = 0) -> int:
+    def _exit_code(self, outcome: ComparisonOutcome, *, newly: bool = False, unknown: int = 0) -> int:
         """1 if something regressed, or a case newly fails, and that is to fail; 3 if too little is there to tell; else 0."""
         if self.fail_on == "new-failures":
             if newly:

@@ -8,7 +8,7 @@ import msgspec
 from areopage.bench import RunSpec, part_notices, view_run
 from areopage.cli import NewRun, Places, opened_ledger, run_new
 from areopage.compare.commands.league import EXIT_CODES
-from areopage.compare.league.table import Entry, League, entry_of
+from areopage.compare.league.table import League, LeagueEntry, entry_of
 from areopage.compare.league.text import failed_text, interval_notes, standing_cell, uncounted
 from areopage.errors import UserError
 from areopage.ledger import Ledger
@@ -85,7 +85,7 @@ def languages_report(league: League, language: str = "en") -> Report:
     """Build the report, for a terminal."""
     locale, spec = report_locale(language), league.entries[0].spec
 
-    def row(entry: Entry) -> Row:
+    def row(entry: LeagueEntry) -> Row:
         cells = (
             entry.spec.language,
             standing_cell(entry, locale),

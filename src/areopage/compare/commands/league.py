@@ -59,7 +59,7 @@ from areopage.cli import (
     write_files,
 )
 from areopage.compare.league.page import league_report, write_league
-from areopage.compare.league.table import Absent, Entry, League, entry_of, league_of
+from areopage.compare.league.table import Absent, League, LeagueEntry, entry_of, league_of
 from areopage.compare.league.text import beside
 from areopage.compare.league.trend import trend_of_target
 from areopage.compare.league.trend_page import trend_report, write_trend
@@ -257,7 +257,7 @@ def _do(member: Member, part: RunPart, ledger: Ledger, budget: Budget | None) ->
         member.open_calls += carry_on(member.run, spec, ledger, observer, member.folder, budget, part)
 
 
-def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> Entry:
+def _entry(member: Member, ledger: Ledger, by: Sequence[str]) -> LeagueEntry:
     """Write the files of a run, and reduce it to what a league needs."""
     if member.run.finished_at is not None or member.fault:
         view = view_run(ledger.run(member.run.id), ledger)
@@ -295,7 +295,7 @@ def league(
         raise typer.Exit(finish_league(league_of(entries, cluster=cluster), places, language))
 
 
-def refuse_other_panels(entries: Sequence[Entry]) -> None:
+def refuse_other_panels(entries: Sequence[LeagueEntry]) -> None:
     """Check that runs differ in their targets alone."""
     first, *others = entries
     for other in others:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.bench import part_facts, part_notices
-from areopage.compare.league.table import Entry, League, Pair, SliceCell, Slices, Use
+from areopage.compare.league.table import EntryPair, League, LeagueEntry, SliceCell, Slices, Use
 from areopage.compare.league.text import (
     ANSWER_STATES,
     column_name,
@@ -137,7 +137,7 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
     spec = league.entries[0].spec.in_language(locale.code)
     labels = ", ".join(spec.labels.get(name) for name in league.entries[0].categories)
 
-    def row(place: int, entry: Entry) -> Row:
+    def row(place: int, entry: LeagueEntry) -> Row:
         level = league.level_with(entry)
         under = [locale.say("level_with", names=", ".join(names[id] for id in level))] if level else []
         weakest, name = MISSING, names[entry.run.id]
@@ -180,7 +180,7 @@ def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Se
     if not league.pairs:
         return None
 
-    def row(pair: Pair) -> Row:
+    def row(pair: EntryPair) -> Row:
         failures, score = pair.failures, pair.score
         alone = (locale.whole(len(ids)) for ids in (failures.first, failures.second))
         conclusion = locale.say(f"better_{pair.by}", name=names[pair.better]) if pair.better else locale.say("not_separable")
@@ -258,7 +258,7 @@ def _states(league: League, names: Mapping[str, str], locale: Locale) -> Section
 
 
 def _use(league: League, names: Mapping[str, str], locale: Locale) -> Section:
-    def row(entry: Entry) -> tuple[Cell | str, ...]:
+    def row(entry: LeagueEntry) -> tuple[Cell | str, ...]:
         answering, judging = entry.target_use, entry.judges_use
         return (
             names[entry.run.id],
@@ -337,7 +337,7 @@ def league_figures(league: League) -> dict[str, Any]:
     }
 
 
-def _figures(place: int, entry: Entry, league: League) -> dict[str, Any]:
+def _figures(place: int, entry: LeagueEntry, league: League) -> dict[str, Any]:
     return {
         "rank": place if entry.is_ranked else None,
         "run": entry.run.id,
@@ -418,7 +418,7 @@ def _difference_rows(league: League, names: Mapping[str, str]) -> Iterator[list[
 
 
 def _slice_rows(league: League, names: Mapping[str, str]) -> Iterator[list[Any]]:
-    entries: tuple[Entry, ...] = league.entries
+    entries: tuple[LeagueEntry, ...] = league.entries
     for slices in league.slices:
         for row in slices.rows:
             for entry, cell in zip(entries, row.cells, strict=True):

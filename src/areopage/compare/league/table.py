@@ -45,7 +45,7 @@ class Use(Struct, frozen=True, kw_only=True):
     costs: dict[str, float] = {}
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class LeagueEntry(Struct, frozen=True, kw_only=True):
     """A run in a league.
 
     Args:
@@ -99,7 +99,7 @@ class Entry(Struct, frozen=True, kw_only=True):
         return self.score is not None or bool(self.failures.scored)
 
 
-class Pair(Struct, frozen=True, kw_only=True):
+class EntryPair(Struct, frozen=True, kw_only=True):
     """Two runs of a league, the higher ranked first; differences are first − second.
 
     Args:
@@ -154,8 +154,8 @@ class Absent(Struct, frozen=True, kw_only=True):
 class League(Struct, frozen=True, kw_only=True):
     """Runs that one panel judged on the same cases, best first, compared two by two."""
 
-    entries: tuple[Entry, ...]
-    pairs: tuple[Pair, ...]
+    entries: tuple[LeagueEntry, ...]
+    pairs: tuple[EntryPair, ...]
     slices: tuple[Slices, ...]
     absent: tuple[Absent, ...] = ()
 
@@ -165,13 +165,13 @@ class League(Struct, frozen=True, kw_only=True):
         worst = max((entry.standing for entry in self.entries), key=_ORDER.index)
         return worst if worst == "FAIL" or not self.absent else "INCONCLUSIVE"
 
-    def level_with(self, entry: Entry) -> tuple[str, ...]:
+    def level_with(self, entry: LeagueEntry) -> tuple[str, ...]:
         """The ids of the runs that the cases cannot tell from this one."""
         pairs = (pair for pair in self.pairs if not pair.better and entry.run.id in (pair.first, pair.second))
         return tuple(pair.second if pair.first == entry.run.id else pair.first for pair in pairs)
 
 
-def league_of(entries: Sequence[Entry], *, cluster: str = "", absent: Sequence[Absent] = ()) -> League:
+def league_of(entries: Sequence[LeagueEntry], *, cluster: str = "", absent: Sequence[Absent] = ()) -> League:
     """Rank runs and compare each two of them.
 
     Ranked by the release verdict, by the share of failures that cannot be excluded, by the weakest criterion of the categories
@@ -188,7 +188,7 @@ def league_of(entries: Sequence[Entry], *, cluster: str = "", absent: Sequence[A
     )
 
 
-def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
+def entry_of(view: RunView, by: Sequence[str] = ()) -> LeagueEntry:
     """What a league needs of a run."""
     spec, release = view.spec, view.release
     failed = release is not None and release.verdict == "FAIL"
@@ -204,7 +204,7 @@ def entry_of(view: RunView, by: Sequence[str] = ()) -> Entry:
     price = spec.target.price if spec.target else None
     answers = {answer.id: answer for answer in view.answers.values()}.values()  # cases alike to the letter share one
     judgments = {judgment.key: judgment for _, _, judgment in view.judgments.numbered()}.values()
-    return Entry(
+    return LeagueEntry(
         run=view.run,
         spec=spec,
         target=str(spec.target.reference) if spec.target else "",
@@ -263,7 +263,7 @@ def _use(records: Collection[Answer | Judgment], costs: dict[str, float]) -> Use
     )
 
 
-def _rank(entry: Entry) -> tuple[bool, int, float, float, float, str]:
+def _rank(entry: LeagueEntry) -> tuple[bool, int, float, float, float, str]:
     sign = -1.0 if entry.spec.scale.higher_is_better else 1.0
     last = float("inf")
     return (
@@ -276,7 +276,7 @@ def _rank(entry: Entry) -> tuple[bool, int, float, float, float, str]:
     )
 
 
-def _pair(first: Entry, second: Entry, together: Mapping[str, str]) -> Pair:
+def _pair(first: LeagueEntry, second: LeagueEntry, together: Mapping[str, str]) -> EntryPair:
     scale = first.spec.scale
     score = paired_difference(first.scores, second.scores, span=scale.max - scale.min, clusters=together)
     failures = paired_failures(first.fails, second.fails, clusters=together)
@@ -287,10 +287,10 @@ def _pair(first: Entry, second: Entry, together: Mapping[str, str]) -> Pair:
     elif score.is_separate:
         is_higher = (score.difference or 0.0) > 0
         by, better = "score", first.run.id if is_higher == scale.higher_is_better else second.run.id
-    return Pair(first=first.run.id, second=second.run.id, failures=failures, score=score, better=better, by=by)
+    return EntryPair(first=first.run.id, second=second.run.id, failures=failures, score=score, better=better, by=by)
 
 
-def _slices(column: str, cases: Sequence[Case], entries: Sequence[Entry]) -> Slices:
+def _slices(column: str, cases: Sequence[Case], entries: Sequence[LeagueEntry]) -> Slices:
     ids: dict[str, list[str]] = {}
     for id, value in case_column(cases, column).items():
         ids.setdefault(value, []).append(id)

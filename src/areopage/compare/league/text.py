@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from areopage.bench import DisplayNames
 from areopage.cases import field_named
-from areopage.compare.league.table import Entry, League
+from areopage.compare.league.table import League, LeagueEntry
 from areopage.compare.statistics.tested import Measured
 from areopage.ledger import AnswerState
 from areopage.locales import MISSING, Locale, sentence_case
@@ -32,7 +32,7 @@ def distinct_names(targets: Mapping[str, str], locale: Locale) -> dict[str, str]
     return {id: f"{name} ({id})" if alike.count(name) > 1 else name for id, name in names.items()}
 
 
-def standing_cell(entry: Entry, locale: Locale) -> Cell:
+def standing_cell(entry: LeagueEntry, locale: Locale) -> Cell:
     """The verdict of a run, with why it settles nothing."""
     verdict = verdict_name(entry.standing, locale)
     doubt: tuple[str, ...] = (locale.say(f"doubt_{entry.doubt}"),) if entry.doubt else ()
@@ -85,7 +85,7 @@ def count_notes(count: FailureCount, locale: Locale) -> tuple[str, ...]:
     return (*high, *uncounted(count, locale))
 
 
-def interval_notes(entry: Entry, locale: Locale) -> tuple[str, ...]:
+def interval_notes(entry: LeagueEntry, locale: Locale) -> tuple[str, ...]:
     """The interval of a run's score."""
     return (locale.interval(entry.interval.low, entry.interval.high),) if entry.interval else ()
 

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench import PartName, RunSpec, case_clusters, part_differences, view_run
-from areopage.compare.league.table import Entry, entry_of
+from areopage.compare.league.table import LeagueEntry, entry_of
 from areopage.compare.runs.history import Conclusion, PassedOver, conclusions, of_other_panel
 from areopage.errors import StorageError, UserError, name_list
 from areopage.ledger import Ledger, Run
@@ -22,7 +22,7 @@ class TrendGroup(Struct, frozen=True, kw_only=True):
         conclusions: each run against those before it.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[LeagueEntry, ...]
     conclusions: tuple[Conclusion, ...]
     nearest: int | None = None
     differs: tuple[PartName, ...] = ()
@@ -49,7 +49,7 @@ class Trend(Struct, frozen=True, kw_only=True):
     passed: tuple[PassedOver, ...] = ()
 
     @property
-    def newest(self) -> tuple[Entry, Conclusion]:
+    def newest(self) -> tuple[LeagueEntry, Conclusion]:
         """The newest run, and what follows from the runs before it."""
         runs = [pair for group in self.groups for pair in zip(group.entries, group.conclusions, strict=True)]
         return max(runs, key=lambda pair: pair[0].run.created_at)
@@ -92,9 +92,9 @@ def _passed(trend: Trend, unreadable: Sequence[Run]) -> tuple[PassedOver, ...]:
     return tuple(sorted(passed, key=lambda passed_over: begun[passed_over.run]))
 
 
-def trend_groups(entries: Iterable[Entry]) -> tuple[TrendGroup, ...]:
+def trend_groups(entries: Iterable[LeagueEntry]) -> tuple[TrendGroup, ...]:
     """Group runs, which come the oldest first, by panel and cases."""
-    groups: list[list[Entry]] = []
+    groups: list[list[LeagueEntry]] = []
     for entry in entries:
         alike = next((group for group in groups if not part_differences(group[0].parts, entry.parts)), None)
         if alike is None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from areopage.bench import Target
-from areopage.compare.league.table import Entry
+from areopage.compare.league.table import LeagueEntry
 from areopage.compare.league.text import count_notes, failed_text, interval_notes, standing_cell
 from areopage.compare.league.trend import Trend, TrendGroup
 from areopage.compare.report.files import write_page
@@ -129,7 +129,7 @@ def _charts(group: TrendGroup, locale: Locale) -> list[Block]:
 
 
 def _table(group: TrendGroup, links: Mapping[str, str], locale: Locale) -> Table:
-    def row(entry: Entry, conclusion: Conclusion) -> Row:
+    def row(entry: LeagueEntry, conclusion: Conclusion) -> Row:
         begun, link = locale.moment(entry.run.created_at), links.get(entry.run.id, "")
         cells = (
             Cell(text=Span(begun, "link", link) if link else begun, under=(entry.run.id,)),

@@ -15,7 +15,7 @@ from areopage.compare.report.production import production_report
 from areopage.compare.report.text import differing_part_text
 from areopage.compare.runs.compare import compare_runs
 from areopage.compare.runs.production import compare_production
-from areopage.compare.runs.production_answers import Wanted
+from areopage.compare.runs.production_answers import WantedAnswers
 from areopage.errors import StorageError, UserError
 from areopage.ledger import Run
 from areopage.locales import Locale
@@ -137,7 +137,7 @@ def _compared(request: Request, reader: Actor, asked: ComparisonAsked, runs: Seq
         if asked.first == PRODUCTION:
             assert asked.period is not None  # noqa: S101 - only lists may be of all days
             ledger, run = context_of(request).ledger, runs[0]
-            wanted = Wanted(period=asked.period, suite=RunSpec.of(run).suite, source=asked.source, most=MOST_ANSWERS)
+            wanted = WantedAnswers(period=asked.period, suite=RunSpec.of(run).suite, source=asked.source, most=MOST_ANSWERS)
             comparison = compare_production(ledger, run, wanted, anyway=asked.anyway)
             return production_report(comparison, locale.code, link=run_url(run.id))
         return _side_by_side(request, reader, asked, runs, locale)

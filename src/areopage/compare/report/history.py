@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from areopage.bench import part_facts, part_notices
-from areopage.compare.league.table import Entry
+from areopage.compare.league.table import LeagueEntry
 from areopage.compare.runs.history import Conclusion, HistoryComparison, PassedOver
 from areopage.errors import name_list
 from areopage.locales import Locale, one_line
@@ -107,7 +107,7 @@ def history_report(
 
 
 def _runs(comparison: HistoryComparison, links: Mapping[str, str], locale: Locale) -> Table:
-    def row(entry: Entry) -> Row:
+    def row(entry: LeagueEntry) -> Row:
         link, failed = links.get(entry.run.id, ""), sum(map(bool, entry.fails_primary.values()))
         counted = sum(fails is not None for fails in entry.fails_primary.values())
         text: Line = Span(entry.run.id, "link", link) if link else entry.run.id

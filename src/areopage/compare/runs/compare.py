@@ -6,8 +6,8 @@ from functools import partial
 import msgspec
 
 from areopage.bench import DIMENSIONS, RunView, case_column, case_group, totals, view_run
-from areopage.compare.runs.records import LOST, ChangedCase, Compared, ComparedRun, Comparison, Outcome, SliceDifference
-from areopage.compare.runs.shared import Pair, paired_runs
+from areopage.compare.runs.records import LOST, ChangedCase, Compared, ComparedRun, Comparison, ComparisonOutcome, SliceDifference
+from areopage.compare.runs.shared import RunPair, paired_runs
 from areopage.compare.statistics.contributions import Drivers, failure_drivers, score_drivers
 from areopage.compare.statistics.levels import Difference, LevelDifference, compare_cases, compare_levels, primary_criteria
 from areopage.compare.statistics.tested import IntervalLevels, decided_levels, decided_slices, fewest_changes
@@ -71,7 +71,7 @@ def compared_run(view: RunView) -> ComparedRun:
 def _compared(
     first: ComparedRun,
     other: ComparedRun,
-    pair: Pair,
+    pair: RunPair,
     levels: tuple[LevelDifference, ...],
     slices: tuple[SliceDifference, ...],
     fewest: int,
@@ -99,7 +99,7 @@ def _compared(
         changed=_changed(pair, drivers, newly, mended),
         unknown=_unknown(pair),
     )
-    outcome: Outcome = "improvement" if made.levels_that_are("better") else "no_difference"
+    outcome: ComparisonOutcome = "improvement" if made.levels_that_are("better") else "no_difference"
     if made.verdict_fell or made.levels_that_are("worse"):
         outcome = "regression"
     elif made.clusters < fewest or any(run.doubt in LOST for run in (first, other)):
@@ -111,7 +111,7 @@ def _score(records: Mapping[str, RecordScores], id: str) -> float | None:
     return records[id].tree.score if id in records else None
 
 
-def _crossed(pair: Pair) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+def _crossed(pair: RunPair) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """The criteria that each case newly fails, and those that it fails no more."""
     limits = pair.basis.failures.limits(pair.basis.criteria, pair.basis.scale)
 
@@ -128,7 +128,7 @@ def _crossed(pair: Pair) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[st
     return newly, mended
 
 
-def _unknown(pair: Pair) -> tuple[str, ...]:
+def _unknown(pair: RunPair) -> tuple[str, ...]:
     """The cases with a criterion that has a score in the first run and, where it applies, none in the other."""
 
     def states(records: Mapping[str, RecordScores], id: str) -> dict[str, bool]:
@@ -144,7 +144,7 @@ def _unknown(pair: Pair) -> tuple[str, ...]:
 
 
 def _changed(
-    pair: Pair, drivers: Drivers | None, newly: Mapping[str, tuple[str, ...]], mended: Mapping[str, tuple[str, ...]]
+    pair: RunPair, drivers: Drivers | None, newly: Mapping[str, tuple[str, ...]], mended: Mapping[str, tuple[str, ...]]
 ) -> tuple[ChangedCase, ...]:
     amounts = {part.name: part.amount for part in drivers.cases} if drivers else {}
     responses = [{case.id: case.response for case in view.cases} for view in pair.views]
@@ -163,7 +163,7 @@ def _changed(
     return tuple(sorted(changed, key=lambda change: (not change.newly, not change.mended, -abs(change.amount), change.case.id)))
 
 
-def _slices(pairs: Sequence[Pair], by: Sequence[str]) -> list[tuple[SliceDifference, ...]]:
+def _slices(pairs: Sequence[RunPair], by: Sequence[str]) -> list[tuple[SliceDifference, ...]]:
     """The slices of each pair; the tests of all of them are corrected together."""
     cuts = [list(_cuts(pair, by)) for pair in pairs]
     builds = [build for pair_cuts in cuts for _, build in pair_cuts]
@@ -172,7 +172,7 @@ def _slices(pairs: Sequence[Pair], by: Sequence[str]) -> list[tuple[SliceDiffere
 
 
 def _cuts(
-    pair: Pair, by: Sequence[str]
+    pair: RunPair, by: Sequence[str]
 ) -> Iterator[tuple[Callable[..., SliceDifference], Callable[[IntervalLevels], Difference]]]:
     """The slices of a pair, each without its difference, which the second function computes."""
     ids = [id for id in pair.first if id in pair.other]

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from areopage.bench import PartName, RunSpec, case_clusters, part_differences, view_run
-from areopage.compare.league.table import Entry, entry_of
-from areopage.compare.runs.records import LOST, Outcome
+from areopage.compare.league.table import LeagueEntry, entry_of
+from areopage.compare.runs.records import LOST, ComparisonOutcome
 from areopage.compare.runs.shared import FREE
 from areopage.compare.statistics.pooled import PooledFailures, pooled_failures
 from areopage.errors import DatasetError, StorageError, UserError, name_list
@@ -55,18 +55,18 @@ class Conclusion(Struct, frozen=True, kw_only=True):
     pool: tuple[str, ...]
     left_out: tuple[PassedOver, ...]
     newly: dict[str, tuple[str, ...]]
-    outcome: Outcome
+    outcome: ComparisonOutcome
 
 
 class HistoryComparison(Struct, frozen=True, kw_only=True):
     """A run with its conclusion, and with the runs that it is compared with, the oldest first."""
 
-    entry: Entry
-    pool: tuple[Entry, ...]
+    entry: LeagueEntry
+    pool: tuple[LeagueEntry, ...]
     conclusion: Conclusion
 
 
-def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int = POOL_SIZE) -> tuple[Conclusion, ...]:
+def conclusions(entries: Sequence[LeagueEntry], clusters: Mapping[str, str], size: int = POOL_SIZE) -> tuple[Conclusion, ...]:
     """Compare each run with those before it.
 
     Args:
@@ -75,7 +75,7 @@ def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int
         size: how many earlier runs are compared, at most.
     """
     concluded: list[Conclusion] = []
-    admitted: list[Entry] = []
+    admitted: list[LeagueEntry] = []
     left_out: list[PassedOver] = []
     for entry in entries:
         pool = admitted[-size:]
@@ -85,7 +85,7 @@ def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int
             id: tuple(name for name in criteria if not any(name in earlier.failing.get(id, ()) for earlier in pool))
             for id, criteria in entry.failing.items()
         }
-        outcomes: dict[str, Outcome] = {"worse": "regression", "better": "improvement", "unclear": "no_difference"}
+        outcomes: dict[str, ComparisonOutcome] = {"worse": "regression", "better": "improvement", "unclear": "no_difference"}
         outcome = outcomes[failures.direction]
         if not pool or (fault is not None and outcome != "regression"):
             outcome = "too_little"
@@ -108,7 +108,7 @@ def conclusions(entries: Sequence[Entry], clusters: Mapping[str, str], size: int
     return tuple(concluded)
 
 
-def _fault_of(entry: Entry) -> PassedOver | None:
+def _fault_of(entry: LeagueEntry) -> PassedOver | None:
     """Why a run says too little of its target for others to be compared with it; None where it does not."""
     if entry.run.finished_at is None:
         return PassedOver(run=entry.run.id, why="unfinished")
@@ -117,7 +117,7 @@ def _fault_of(entry: Entry) -> PassedOver | None:
     return PassedOver(run=entry.run.id, why="reused") if entry.reused is not None else None
 
 
-def of_other_panel(entry: Entry, newest: Entry) -> PassedOver | None:
+def of_other_panel(entry: LeagueEntry, newest: LeagueEntry) -> PassedOver | None:
     """A run by another panel or on other cases, with the parts in which it differs; None for one that is alike."""
     differs = tuple(difference.part for difference in part_differences(entry.parts, newest.parts) if difference.part not in FREE)
     return PassedOver(run=entry.run.id, why="other_panel", differs=differs) if differs else None
@@ -153,10 +153,10 @@ def compare_history(
 
 
 def _earlier(
-    ledger: Ledger, newest: Entry, most: int, since: datetime | None, where: Sequence[str]
-) -> tuple[list[Entry], list[PassedOver]]:
+    ledger: Ledger, newest: LeagueEntry, most: int, since: datetime | None, where: Sequence[str]
+) -> tuple[list[LeagueEntry], list[PassedOver]]:
     """The finished runs before a run that are alike, and those that are passed over; the newest first."""
-    alike: list[Entry] = []
+    alike: list[LeagueEntry] = []
     passed: list[PassedOver] = []
     for other in ledger.runs():
         if other.created_at >= newest.run.created_at or other.suite != newest.run.suite or (since and other.created_at < since):

@@ -26,7 +26,7 @@ from areopage.bench import (
 from areopage.compare.runs.compare import compared_run
 from areopage.compare.runs.production_answers import (
     JudgedAnswer,
-    Wanted,
+    WantedAnswers,
     answer_scores,
     answer_traits,
     answer_weights,
@@ -34,7 +34,7 @@ from areopage.compare.runs.production_answers import (
     language_of,
     left_out_by_sampling,
 )
-from areopage.compare.runs.records import LOST, ComparedRun, Outcome
+from areopage.compare.runs.records import LOST, ComparedRun, ComparisonOutcome
 from areopage.compare.runs.shared import reduced_scores, shared_criteria
 from areopage.compare.statistics.levels import (
     Basis,
@@ -144,7 +144,7 @@ class ProductionComparison(Struct, frozen=True, kw_only=True):
     criteria: int
     left_out: tuple[str, ...]
     differs: tuple[PartDifference, ...]
-    outcome: Outcome
+    outcome: ComparisonOutcome
     levels: tuple[UnpairedLevel, ...]
     mixes: tuple[Mix, ...]
     standardised: tuple[Standardised, ...]
@@ -176,7 +176,7 @@ class _Sides(Struct, frozen=True, kw_only=True):
 
 
 def compare_production(
-    ledger: Ledger, run: Run, wanted: Wanted, *, by: Sequence[str] = (), cluster: str = "", anyway: bool = False
+    ledger: Ledger, run: Run, wanted: WantedAnswers, *, by: Sequence[str] = (), cluster: str = "", anyway: bool = False
 ) -> ProductionComparison:
     """Compare a run with production.
 
@@ -243,7 +243,7 @@ def _matched(ledger: Ledger, view: RunView, answers: Sequence[JudgedAnswer], *, 
     return _Matched(panel=panels[first], id=first, answers=kept, differs=differs[first])
 
 
-def _sides(ledger: Ledger, view: RunView, matched: _Matched, wanted: Wanted, by: Sequence[str], cluster: str) -> _Sides:
+def _sides(ledger: Ledger, view: RunView, matched: _Matched, wanted: WantedAnswers, by: Sequence[str], cluster: str) -> _Sides:
     criteria = shared_criteria(view.spec.criteria, matched.panel.criteria)
     cases = [item.case for item in load_run_cases(ledger, view.run.id)]
     asked = [msgspec.structs.replace(case, response=None) for case in cases]
@@ -269,7 +269,7 @@ def _sides(ledger: Ledger, view: RunView, matched: _Matched, wanted: Wanted, by:
     )
 
 
-def _outcome(levels: Sequence[UnpairedLevel], *, incomplete: bool) -> Outcome:
+def _outcome(levels: Sequence[UnpairedLevel], *, incomplete: bool) -> ComparisonOutcome:
     directions = {direction for level in levels for direction in level.difference.directions}
     if "worse" in directions:
         return "regression"

@@ -17,7 +17,7 @@ from areopage.scoring import Consistency, CriterionScore, Leaf, RecordScores, We
 _LONGEST_VALUE = 80
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class WantedAnswers(Struct, frozen=True, kw_only=True):
     """Which answers of production are wanted.
 
     Args:
@@ -48,7 +48,7 @@ class JudgedAnswer(Struct, frozen=True, kw_only=True):
     criteria: tuple[CriterionResult, ...]
 
 
-def judged_answers(ledger: Ledger, wanted: Wanted) -> list[JudgedAnswer]:
+def judged_answers(ledger: Ledger, wanted: WantedAnswers) -> list[JudgedAnswer]:
     """Read the answers that the monitor evaluated in a period, oldest first."""
     answers: list[JudgedAnswer] = []
     for evaluation in ledger.lists.stream(Filters(period=wanted.period, source=wanted.source)):
@@ -103,7 +103,7 @@ def answer_scores(
     return by_answer
 
 
-def answer_weights(ledger: Ledger, wanted: Wanted, answers: Iterable[JudgedAnswer]) -> dict[str, float]:
+def answer_weights(ledger: Ledger, wanted: WantedAnswers, answers: Iterable[JudgedAnswer]) -> dict[str, float]:
     """What each answer weighs, where sampling left answers out: how many of its day it stands for.
 
     Returns:
@@ -117,7 +117,7 @@ def answer_weights(ledger: Ledger, wanted: Wanted, answers: Iterable[JudgedAnswe
     return weights if len(set(weights.values())) > 1 else {}
 
 
-def left_out_by_sampling(ledger: Ledger, wanted: Wanted) -> int:
+def left_out_by_sampling(ledger: Ledger, wanted: WantedAnswers) -> int:
     """How many answers of the period sampling left out."""
     totals = ledger.days.totals(wanted.period, Scope(suite=wanted.suite, source=wanted.source))
     return sum(day.left_out for day in totals)

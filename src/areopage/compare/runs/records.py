@@ -11,7 +11,7 @@ from areopage.compare.statistics.levels import Difference, LevelDifference
 from areopage.ledger import Run
 from areopage.scoring import FailureCount, Interval, Verdict
 
-Outcome = Literal["regression", "improvement", "no_difference", "too_little"]
+ComparisonOutcome = Literal["regression", "improvement", "no_difference", "too_little"]
 """What came of a comparison: something is worse beyond the corrected level, or the release verdict is no longer PASS; something
 is better and nothing worse; nothing is either; so little could be compared that no difference could have been found."""
 
@@ -108,7 +108,7 @@ class Compared(Struct, frozen=True, kw_only=True):
 
     other: ComparedRun
     shared: Shared
-    outcome: Outcome
+    outcome: ComparisonOutcome
     levels: tuple[LevelDifference, ...]
     verdicts: tuple[Verdict, Verdict] | None
     verdict_fell: bool
@@ -160,8 +160,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     others: tuple[Compared, ...]
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ComparisonOutcome:
         """The worst of all runs: a regression, else too little to tell, else an improvement."""
         outcomes = [compared.outcome for compared in self.others]
-        order: tuple[Outcome, ...] = ("regression", "too_little", "improvement", "no_difference")
+        order: tuple[ComparisonOutcome, ...] = ("regression", "too_little", "improvement", "no_difference")
         return next(outcome for outcome in order if outcome in outcomes)

@@ -35,7 +35,7 @@ FREE: tuple[PartName, ...] = ("suite", "floors")
 """What compared runs need not share: the version of the suite's files, and the floors; neither changes a score."""
 
 
-class Pair(Struct, frozen=True, kw_only=True):
+class RunPair(Struct, frozen=True, kw_only=True):
     """Two runs reduced to what they share: with the shared judges, and with the cases of the first one by id."""
 
     basis: Basis
@@ -47,7 +47,9 @@ class Pair(Struct, frozen=True, kw_only=True):
     design: Design[Difference]
 
 
-def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *, anyway: bool, where: Sequence[str] = ()) -> Pair:
+def paired_runs(
+    ledger: Ledger, first: RunView, other: RunView, cluster: str, *, anyway: bool, where: Sequence[str] = ()
+) -> RunPair:
     """Reduce two runs to what they share."""
     cases = [view.items for view in (first, other)]
     parts = [panel_parts(view.spec, items) for view, items in zip((first, other), cases, strict=True)]
@@ -68,7 +70,7 @@ def paired_runs(ledger: Ledger, first: RunView, other: RunView, cluster: str, *,
         raise UserError(f"{first.run.id} and {other.run.id} have no {'cases' if criteria else 'criteria'} in common")
     basis = Basis(criteria=criteria, scale=first.spec.scale, failures=first.spec.failures)
     asked = [msgspec.structs.replace(by_id[0][id].case, response=None) for id in ids]
-    return Pair(
+    return RunPair(
         basis=basis,
         shared=Shared(
             cases=len(ids),

@@ -160,11 +160,11 @@ def family_of(
 TestKey = tuple[int, str, frozenset[str]]
 """What identifies a test: the number of the run, failures or score, and the criteria."""
 
-Corrected = tuple[float, float]
+CorrectedTest = tuple[float, float]
 """The corrected p-value of a test, and the level of its own that it has in its family."""
 
 
-def _corrected(p_values: Mapping[TestKey, float], weights: Mapping[TestKey, float], level: float) -> dict[TestKey, Corrected]:
+def _corrected(p_values: Mapping[TestKey, float], weights: Mapping[TestKey, float], level: float) -> dict[TestKey, CorrectedTest]:
     values, shares = list(p_values.values()), [weights[key] for key in p_values]
     pairs = zip(holm(values, shares), holm_levels(values, shares, level), strict=True)
     return dict(zip(p_values, pairs, strict=True))
@@ -239,7 +239,7 @@ def decided_slices(builds: Sequence[Callable[[IntervalLevels], D]], scale: Scale
     )
 
 
-def settled(difference: D, corrected: Sequence[Corrected | None], scale: Scale) -> D:
+def settled(difference: D, corrected: Sequence[CorrectedTest | None], scale: Scale) -> D:
     """A difference with the corrected p-values of its tests, of failures and of scores, and what they say."""
     failures, score = (measured.difference if measured is not None else None for measured in difference.measured)
     score_worse = score is not None and (score < 0) == scale.higher_is_better
@@ -250,7 +250,7 @@ def settled(difference: D, corrected: Sequence[Corrected | None], scale: Scale) 
     )
 
 
-def _settled(test: Tested, corrected: Corrected | None, *, is_worse: bool) -> Tested:
+def _settled(test: Tested, corrected: CorrectedTest | None, *, is_worse: bool) -> Tested:
     if corrected is None or test.p_value is None:
         return Tested(p_value=test.p_value)
     p_value, level = corrected

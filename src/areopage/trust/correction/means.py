@@ -39,7 +39,7 @@ FEW = 30
 """Up to this number of labels the variance is HC3's alone."""
 
 
-class Line(Struct, frozen=True, kw_only=True):
+class FittedLine(Struct, frozen=True, kw_only=True):
     """The least-squares line of people's scores on predictions, with what its variances need.
 
     Args:
@@ -95,7 +95,7 @@ class Corrected(Struct, frozen=True, kw_only=True):
     saved: float | None = None
 
 
-def fit_line(people: Column, predicted: Column, weights: Column | None = None) -> Line:
+def fit_line(people: Column, predicted: Column, weights: Column | None = None) -> FittedLine:
     """Fit people's scores to predictions by least squares.
 
     Args:
@@ -111,7 +111,7 @@ def fit_line(people: Column, predicted: Column, weights: Column | None = None) -
     together = worth * float(parts @ (from_predicted * from_people))
     slope = together / squares if squares > TINY and people.size > 2 else 0.0
     strays = from_people - slope * from_predicted
-    return Line(
+    return FittedLine(
         labels=people.size,
         people=mean,
         predicted=middle,
@@ -185,7 +185,7 @@ def _corrected(people: Column, predicted: Column, mean: float, total: int, weigh
     )
 
 
-def _variance(line: Line, people: Column, predicted: Column, mean: float, parts: Column, unseen: Column) -> float:
+def _variance(line: FittedLine, people: Column, predicted: Column, mean: float, parts: Column, unseen: Column) -> float:
     """The variance of the corrected mean: Cochran's, with HC3's part for few labels.
 
     `parts` are of all weights, with the sum 1; `unseen` is of each label the share of its items that are not labelled.
@@ -197,7 +197,7 @@ def _variance(line: Line, people: Column, predicted: Column, mean: float, parts:
     return (1 - share) * plain + share * careful
 
 
-def _strays(line: Line, people: Column, predicted: Column, mean: float, parts: Column) -> tuple[Column, Column, Column]:
+def _strays(line: FittedLine, people: Column, predicted: Column, mean: float, parts: Column) -> tuple[Column, Column, Column]:
     """Each label's distance from the line, how far it counts in the estimate, and its leverage."""
     apart = predicted - line.predicted
     squares = line.squares / line.effective if line.squares > TINY else 1.0
@@ -271,7 +271,7 @@ def _within(errors: Column, unseen: Column, days: NDArray[np.int64], counts: NDA
     return total, max(1.0, total**2 / parts) if parts > 0 else float(max(1, days.size - FEWEST))
 
 
-def transported_mean(line: Line, mean: float, items: int) -> Corrected:
+def transported_mean(line: FittedLine, mean: float, items: int) -> Corrected:
     """Correct the mean of other items, none of them labelled, by a line that was fitted to labels of earlier ones.
 
     The variance is that of a prediction by a least-squares line (Cochran 1977, 7.3, without the finite correction): it grows with
