@@ -144,11 +144,7 @@ class Asker:
     """Asks the judges of a checked panel, and keeps what they say in a ledger; use as `async with`."""
 
     def __init__(self, asking: Asking, ledger: Ledger, kind: RunKind, observer: OutageObserver | None = None) -> None:
-        """Open nothing yet.
-
-        Args:
-            observer: is told of outages.
-        """
+        """Open nothing yet; the observer is told of outages."""
         self._ledger, self._run = ledger, asking.panel.as_run(kind)
         self._session = Session(
             asking.panel,

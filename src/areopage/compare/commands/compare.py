@@ -191,8 +191,7 @@ class Comparing(Struct, frozen=True, kw_only=True):
     def _show(self, brief: Callable[[bool], Report], write_files: Callable[[], Sequence[Path]]) -> None:
         """Write the files and the Markdown, and show one of its forms; where a file cannot be written, no Markdown is.
 
-        Args:
-            brief: the short form, with the prompts of cases or without them; Markdown has none.
+        `brief` makes the short form, with the prompts of cases or without them; Markdown has none.
         """
         if self.markdown in ("", STDOUT):
             written = write_files()
@@ -267,11 +266,7 @@ def compare(
 
 
 def find_run(ledger: Ledger, name: str, suite: str = "") -> Run:
-    """Find a run by its id, the beginning of it or its folder, or the newest complete run of a target.
-
-    Args:
-        suite: of a target, the newest run of this suite is meant, if it has one.
-    """
+    """Find a run by its id, the beginning of it or its folder, or the newest complete run of a target (and suite)."""
     try:
         return ledger.run(name)
     except UnknownRun as fault:

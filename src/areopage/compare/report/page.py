@@ -177,10 +177,7 @@ class Sections:
     """The message in place of a p-value where a test takes part in no family."""
 
     def __init__(self, heads: tuple[str, str], spec: RunSpec, locale: Locale, *, brief: bool, suffix: str = "") -> None:
-        """Args:
-        heads: what both sides are called.
-        suffix: what the anchors end with, where several runs are compared.
-        """
+        """The sides are called `heads`; anchors end with `suffix`, where several runs are compared."""
         self.heads, self.locale, self.brief, self.suffix = heads, locale, brief, suffix
         self.spec = spec.in_language(locale.code)
 

@@ -65,12 +65,7 @@ def period_text(comparison: ProductionComparison, locale: Locale) -> str:
 
 
 def failed_texts(outcomes: UnpairedOutcomes, locale: Locale, *, counted: bool = True) -> tuple[str, str]:
-    """How many cases fail on each side, of those that are known.
-
-    Args:
-        counted: name the counts beside the shares, which are those of the counts unless answers weigh unequally; a standardised
-            share is of no count.
-    """
+    """How many cases fail on each side, of those that are known; a standardised share is of no count: not `counted`."""
     if outcomes.failures is None:
         return MISSING, MISSING
     made = []

@@ -67,12 +67,9 @@ class HistoryComparison(Struct, frozen=True, kw_only=True):
 
 
 def conclusions(entries: Sequence[LeagueEntry], clusters: Mapping[str, str], size: int = POOL_SIZE) -> tuple[Conclusion, ...]:
-    """Compare each run with those before it.
+    """Compare each run with at most `size` before it: runs of one target by one panel on the same cases, the oldest first.
 
-    Args:
-        entries: runs of one target by one panel on the same cases, the oldest first.
-        clusters: what a case has in common with others.
-        size: how many earlier runs are compared, at most.
+    `clusters` is what a case has in common with others.
     """
     concluded: list[Conclusion] = []
     admitted: list[LeagueEntry] = []

@@ -46,9 +46,7 @@ class Drivers(Struct, frozen=True, kw_only=True):
 def score_drivers(first: Mapping[str, RecordScores], second: Mapping[str, RecordScores], ids: Sequence[str]) -> Drivers:
     """Divide the mean difference of final scores, first − second, among cases, criteria and judges.
 
-    Args:
-        first, second: the scores of cases, by the case's id.
-        ids: the cases with a final score on both sides, at least one.
+    `ids` are the cases with a final score on both sides, at least one.
     """
     cases: dict[str, float] = {}
     criteria: dict[str, list[float]] = {}
@@ -69,12 +67,9 @@ def score_drivers(first: Mapping[str, RecordScores], second: Mapping[str, Record
 
 
 def failure_drivers(new: Mapping[str, Sequence[str]], mended: Mapping[str, Sequence[str]]) -> tuple[Contribution, ...]:
-    """Divide the change of the number of failing cases among criteria.
+    """Divide the change of the number of failing cases among criteria, given those of each case that fails on one side alone.
 
     A case that fails several criteria counts in equal parts for each; a mended one counts below 0.
-
-    Args:
-        new, mended: the ids of the criteria of each case that fails on one side alone.
     """
     amounts: dict[str, list[float]] = {}
     for changed, sign in ((new, 1.0), (mended, -1.0)):

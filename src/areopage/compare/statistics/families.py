@@ -13,10 +13,7 @@ from itertools import accumulate
 def holm_levels(p_values: Sequence[float], weights: Sequence[float], level: float) -> tuple[float, ...]:
     """The level of its own that each test of a family has by Holm's method: it finds something exactly where p is under it.
 
-    Args:
-        p_values: each in [0, 1].
-        weights: how the level is divided among the tests, each positive.
-        level: of the family, in (0, 1].
+    P-values are in [0, 1], and the family's level in (0, 1] is divided by positive weights.
     """
     order = sorted(range(len(p_values)), key=lambda place: p_values[place] / weights[place])
     left = list(accumulate((weights[place] for place in reversed(order)), initial=0.0))[:0:-1]
@@ -45,14 +42,7 @@ def discovery_levels(p_values: Sequence[float], level: float) -> tuple[float, ..
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Correct p-values by Benjamini's and Hochberg's method: see the module.
-
-    Args:
-        p_values: each in [0, 1].
-
-    Returns:
-        The corrected p-values in [0, 1], in the order given.
-    """
+    """The p-values corrected by Benjamini's and Hochberg's method, in [0, 1] and in the order given: see the module."""
     total = len(p_values)
     order = sorted(range(total), key=lambda place: p_values[place])
     steps = (p_values[order[rank - 1]] * total / rank for rank in range(total, 0, -1))
@@ -61,14 +51,9 @@ def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def group_weights(groups: Sequence[str], shares: Mapping[str, float]) -> tuple[float, ...]:
-    """Divide a family's level among groups of tests, and that of each group equally among its tests.
+    """Divide a family's level among groups of tests, and that of each group equally among its tests: weights that sum to 1.
 
-    Args:
-        groups: the group of each test.
-        shares: each group's part, positive; parts of groups without a test go to the others in proportion.
-
-    Returns:
-        The weight of each test; they sum to 1.
+    Each group has a positive share; shares of groups without a test go to the others in proportion.
     """
     sizes = Counter(groups)
     whole = sum(shares[group] for group in sizes)

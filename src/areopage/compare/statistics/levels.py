@@ -110,9 +110,7 @@ def compare_levels(
 ) -> tuple[TestedLevel[D], ...]:
     """Compare two sides at each node of their trees, the whole run first; p-values are not corrected yet.
 
-    Args:
-        first, second: the scores of cases by the case's id.
-        intervals: the levels of the intervals of nodes; 95 % for one without an entry.
+    `intervals` are the levels of the intervals of nodes; 95 % for one without an entry.
     """
     nodes: dict[NodePath, dict[str, None]] = {(): {}}
     for criterion in basis.criteria:
@@ -190,11 +188,7 @@ def compare_unpaired(
     *,
     drawn: tuple[Sample, Sample] = (Sample(), Sample()),
 ) -> UnpairedOutcomes:
-    """Compare scores and failures of different cases.
-
-    Args:
-        drawn: how the cases of each side were drawn, and to what both are standardised.
-    """
+    """Compare scores and failures of different cases; `drawn` says how those of each side were drawn and are standardised."""
     sides = list(zip(drawn, (first, second), strict=True))
     scores = [structs.replace(sample, scores=outcomes.scores) for sample, outcomes in sides]
     failing = [{id: float(fails) for id, fails in outcomes.fails.items() if fails is not None} for _, outcomes in sides]

@@ -46,11 +46,8 @@ class SequentialDifference(Struct, frozen=True, kw_only=True):
 def day_blocks(first: Column, second: Column, random: np.random.Generator) -> Column:
     """Pair the scores of one day by chance, those of the more frequent side in groups: differences of shape (shuffles, blocks).
 
-    How they are paired depends on how many there are, not on the scores. Several pairings are made, whose capitals are averaged,
-    so that chance has less of a part.
-
-    Args:
-        first, second: scores of the answers of each side, in any order.
+    How they are paired depends on how many there are, not on the scores, which come in any order. Several pairings are made,
+    whose capitals are averaged, so that chance has less of a part.
     """
     blocks = min(len(first), len(second), _MOST_BLOCKS)
     made = np.empty((_SHUFFLES, blocks))
@@ -95,8 +92,7 @@ def sequential_difference(days: Sequence[Column], *, span: float, alpha: float =
 def best_capitals(days: Sequence[Column]) -> Column:
     """The logarithm of the greatest capital by each day of two bettors, that the first side is better and that it is worse.
 
-    Args:
-        days: differences in shares of the scale.
+    Differences are in shares of the scale.
     """
     up, down = (_capitals([sign * day for day in days], 0.0) for sign in (1.0, -1.0))
     best: Column = np.maximum.accumulate(np.maximum(up, down))

@@ -101,15 +101,12 @@ def fewest_changes(level: float = ALPHA) -> int:
 
 
 def kept_run_level(risk: float) -> float:
-    """The two-sided level for comparisons of many runs with one that is kept.
+    """The two-sided level for comparisons of many runs with one that is kept, by a risk in (0, 0.5].
 
     A test of two runs has its level on average over both. A kept run that was lucky makes each later run look worse. The test
     therefore asks for two standard errors at the quantile of the risk, one for each run, in place of that of their difference
     (√2 of them): then the chance that an equal run is found worse is at most the risk for all kept runs but a share of them
     that is as large as the risk.
-
-    Args:
-        risk: in (0, 0.5].
     """
     normal = NormalDist()
     return 2.0 * normal.cdf(sqrt(2.0) * normal.inv_cdf(risk))
@@ -177,9 +174,7 @@ def decided_levels(
 ) -> tuple[tuple[TestedLevel[D], ...], ...]:
     """The levels of each run that is compared with the first one: tests corrected, each interval at the level of its test.
 
-    Args:
-        builds: computes the levels of a run, with the intervals of its nodes at the levels that are given.
-        level: see `family_of`.
+    Each of `builds` computes the levels of a run, with the intervals of its nodes at the levels that are given. See `family_of`.
     """
     families = family_of([build({}) for build in builds], scale, level)
     return tuple(
@@ -230,8 +225,7 @@ def discoveries(differences: Sequence[D], scale: Scale) -> tuple[D, ...]:
 def decided_slices(builds: Sequence[Callable[[IntervalLevels], D]], scale: Scale) -> tuple[D, ...]:
     """The differences of slices with their corrected tests, each interval at the level of its test; see `discoveries`.
 
-    Args:
-        builds: computes the difference of a slice, with its intervals at the levels that are given.
+    Each of `builds` computes the difference of a slice, with its intervals at the levels that are given.
     """
     tested = discoveries([build((LEVEL, LEVEL)) for build in builds], scale)
     return tuple(

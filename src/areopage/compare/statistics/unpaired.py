@@ -79,12 +79,7 @@ class _Mean(Struct, frozen=True, kw_only=True):
 
 
 def unpaired_difference(first: Sample, second: Sample, *, ends: tuple[float, float], level: float = LEVEL) -> UnpairedDifference:
-    """Compare the means of two samples of different cases.
-
-    Args:
-        ends: of the scale.
-        level: of the interval, in (0.5, 1).
-    """
+    """Compare the means of two samples of different cases on a scale with two ends; the interval's level is in (0.5, 1)."""
     left, right = _mean_of(first, ends), _mean_of(second, ends)
     means = [side for side in (left, right) if side is not None]
     compared = UnpairedDifference(
@@ -141,10 +136,7 @@ _NOWHERE = ""
 def _linear(values: Column, weights: Column, centres: Column, numbers: NDArray[np.intp], ends: tuple[float, float]) -> _Mean:
     """A weighted mean as the mean of one value for each group of cases.
 
-    Args:
-        weights: sum to 1.
-        centres: the mean of each case's stratum.
-        numbers: of each case's group.
+    Weights sum to 1; `centres` are the means of the cases' strata, and `numbers` those of their groups.
     """
     groups = int(numbers.max()) + 1
     mean = float(weights @ values)

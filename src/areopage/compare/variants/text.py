@@ -13,8 +13,7 @@ _DECIMALS = 2
 def variant_cells(test: VariantTest, labels: Mapping[str, str], locale: Locale) -> tuple[str, ...]:
     """A test in cells: the measure, then figures of the baseline / of the variant, the difference and what it says.
 
-    Args:
-        labels: of criteria, by path.
+    Criteria have labels by path.
     """
     difference, (times, decimals) = test.difference, (100.0, 1) if test.kind == "weak" else (1.0, _DECIMALS)
 

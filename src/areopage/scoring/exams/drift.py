@@ -110,11 +110,7 @@ class DriftSeries(Struct, frozen=True):
         return Look(rounds=count, evidence=min(_MOST, before + _weight(count) * added), kind=kind, window=window)
 
     def shift(self, window: int) -> Shift:
-        """Estimate how far the scores moved.
-
-        Args:
-            window: how many latest rounds are compared with all calls before them; one of `windows`.
-        """
+        """Estimate how far the scores moved: the latest rounds, one of `windows`, against all calls before them."""
         scores, lacks, span = self.scores.split(window), self.lacks.split(window), self.span
         before, after = (float(side[:, 1].sum() / max(1.0, side.sum())) for side in (lacks.old, lacks.new))
         old, new = scores.old.sum(axis=1), scores.new.sum(axis=1)
