@@ -45,14 +45,19 @@ class RunColumns(Struct, frozen=True, kw_only=True):
 
     def call_notes(self) -> Iterator[Note]:
         """Remarks on the judges' calls: the options that were not sent, and who answered behind a gateway."""
-        for name, begin in (("options_not_sent", NOT_SENT), ("answered_by", ANSWERED_BY)):
-            by_judge: dict[str, set[str]] = {}
-            for kind in self.kinds:
-                for step in kind.steps:
-                    if step.startswith(begin):
-                        by_judge.setdefault(kind.judge, set()).add(step.removeprefix(begin))
-            for judge, names in sorted(by_judge.items()):
-                yield Note(name, {"judge": judge, "names": tuple(sorted(names))})
+        for judge, names in self._noted(NOT_SENT):
+            yield Note("options_not_sent", {"judge": judge, "names": names})
+        for judge, names in self._noted(ANSWERED_BY):
+            yield Note("answered_by", {"judge": judge, "names": names})
+
+    def _noted(self, begin: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """What follows the beginning of notes of calls, by judge; judges without such notes are left out."""
+        by_judge: dict[str, set[str]] = {}
+        for kind in self.kinds:
+            for step in kind.steps:
+                if step.startswith(begin):
+                    by_judge.setdefault(kind.judge, set()).add(step.removeprefix(begin))
+        yield from ((judge, tuple(sorted(names))) for judge, names in sorted(by_judge.items()))
 
     def only_failing(self, scores: ScoreColumns, failing: Flags, broken: Collection[str]) -> PassColumns:
         """The passes; of the cases in `broken` only those on criteria that the case fails have an outcome."""
