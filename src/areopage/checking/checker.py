@@ -83,8 +83,8 @@ class Checker:
         with self._guard:
             if self._own_loop is None:
                 self._own_loop = OwnLoop("gate-checker")
-            own = self._own_loop
-        return own.wait_for(self.check(prompt, response, documents, collection=collection, judge=judge)).decision
+            loop = self._own_loop
+        return loop.wait_for(self.check(prompt, response, documents, collection=collection, judge=judge)).decision
 
     async def aclose(self) -> None:
         """Close the judge."""
@@ -104,9 +104,9 @@ class Checker:
 
     def _stop(self, judge: SentenceJudge | None) -> None:
         with self._guard:
-            own, self._own_loop = self._own_loop, None
-        if own is not None:
-            own.stop(judge.aclose if judge is not None else _nothing)
+            loop, self._own_loop = self._own_loop, None
+        if loop is not None:
+            loop.stop(judge.aclose if judge is not None else _nothing)
 
 
 async def decided(gate: Gate, prompt: str, response: str, documents: Sequence[Document]) -> Decision:

@@ -115,8 +115,8 @@ class TraceExport:
             forgotten.unlink()
         end, state = self._feed.end(), self._state()
         changed = self._feed.changed(state.change, end.change) if state.change < end.change else set()
-        there = [id for id in changed if SAFE_ID.fullmatch(id) and self._snapshot(id).is_file()]
-        current = list(self._feed.current(there))
+        changed_snapshots = [id for id in changed if SAFE_ID.fullmatch(id) and self._snapshot(id).is_file()]
+        current = list(self._feed.current(changed_snapshots))
         gone = [trace for trace in current if not has_snapshot(trace)]
         for trace in gone:
             self._snapshot(trace.id).unlink()
@@ -131,11 +131,11 @@ class TraceExport:
             after = state.answer if metrics == state.metrics else metrics
             after_responses = state.answer if responses == state.responses else responses
             for traces in self._feed.traces(min(after, after_responses), end.answer):
-                snapshots += self._write_snapshots([one for one in traces if one.answer.number > after])
-                written = self._responses.append([one for one in traces if one.answer.number > after_responses])
+                snapshots += self._write_snapshots([trace for trace in traces if trace.answer.number > after])
+                written = self._responses.append([trace for trace in traces if trace.answer.number > after_responses])
                 responses = written[-1] if written else responses
                 lines += len(written)
-                written = self._metrics.append([one for one in traces if one.answer.number > after])
+                written = self._metrics.append([trace for trace in traces if trace.answer.number > after])
                 metrics = written[-1] if written else metrics
                 lines += len(written)
             now = structs.replace(now, answer=end.answer, metrics=metrics, responses=responses)
@@ -159,11 +159,11 @@ class TraceExport:
 
     def _write_snapshots(self, traces: Sequence[Trace]) -> int:
         """Write the snapshots of traces that have one; an id that could lead elsewhere is never a file's name."""
-        having = [one for one in traces if has_snapshot(one) and SAFE_ID.fullmatch(one.id)]
+        having = [trace for trace in traces if has_snapshot(trace) and SAFE_ID.fullmatch(trace.id)]
         if having:
             self._snapshots.mkdir(parents=True, exist_ok=True)
-            for one in having:
-                _replace(self._snapshot(one.id), msgspec.json.encode(Snapshot.of(one)) + b"\n")
+            for trace in having:
+                _replace(self._snapshot(trace.id), msgspec.json.encode(Snapshot.of(trace)) + b"\n")
             _sync_folder(self._snapshots)
         return len(having)
 
@@ -217,10 +217,10 @@ class _Log:
 
     def append(self, traces: Sequence[Trace]) -> list[int]:
         """Append lines of traces, rotating a large log; return the answers' numbers once all is on disk."""
-        having = [one for one in traces if self._has(one)]
+        having = [trace for trace in traces if self._has(trace)]
         size = self._path.stat().st_size if self._path.is_file() else 0
         waiting: list[bytes] = []
-        for line in (self._encoded(one) for one in having):
+        for line in (self._encoded(trace) for trace in having):
             if size and size + len(line) > self._max_bytes:
                 self._write(waiting)
                 number = max((number for number, _ in self._rotated()), default=0) + 1
@@ -236,7 +236,7 @@ class _Log:
             for _, path in rotated[: len(rotated) - self._keep]:
                 path.unlink()
             _sync_folder(self._path.parent)
-        return [one.answer.number for one in having]
+        return [trace.answer.number for trace in having]
 
     def rewrite(self, changed: Collection[str], feed: TraceFeed) -> int:
         """Replace the lines of changed traces, each file atomically; return how many."""
@@ -250,9 +250,9 @@ class _Log:
             with path.open("rb") as file, _new_file(temporary) as written:
                 while part := list(islice(file, AT_ONCE)):
                     here = [_id_of(line) for line in part]
-                    new = {one.id: self._encoded(one) for one in feed.current([id for id in here if id in ids])}
+                    new = {trace.id: self._encoded(trace) for trace in feed.current([id for id in here if id in ids])}
                     lines = [new.get(id, line) for id, line in zip(here, part, strict=True)]
-                    count += sum(one is not other for one, other in zip(lines, part, strict=True))
+                    count += sum(line is not other for line, other in zip(lines, part, strict=True))
                     written.writelines(lines)
                 _flush(written)
             _keep_owner(path, temporary)
@@ -282,8 +282,10 @@ class _Log:
 
     def _rotated(self) -> list[tuple[int, Path]]:
         name = re.compile(rf"{re.escape(self._path.stem)}\.(\d{{6,}}){re.escape(self._path.suffix)}")
-        matched = [(name.fullmatch(one.name), one) for one in self._path.parent.glob(f"{self._path.stem}.*{self._path.suffix}")]
-        return sorted((int(match[1]), one) for match, one in matched if match)
+        matched = [
+            (name.fullmatch(path.name), path) for path in self._path.parent.glob(f"{self._path.stem}.*{self._path.suffix}")
+        ]
+        return sorted((int(match[1]), path) for match, path in matched if match)
 
     def _files(self) -> list[Path]:
         return [*(path for _, path in self._rotated()), self._path]

@@ -106,7 +106,9 @@ class Shelf:
 
     def left(self) -> Iterator[Entry]:
         """The entries not taken, in file order."""
-        yield from sorted((one for entries in self._entries.values() for one in entries), key=lambda one: (one.file, one.start))
+        yield from sorted(
+            (entry for entries in self._entries.values() for entry in entries), key=lambda entry: (entry.file, entry.start)
+        )
 
 
 def _key_of(question: str) -> bytes:
@@ -225,9 +227,9 @@ class Import:
             return
         response = self._responses.take(line.question, at, self._lines)
         snapshot = snapshot or self._snapshots.take(line.question, at, self._lines)
-        found = differences(line, str(file.named), number)
-        self._contradictions.update(one.field for one in found)
-        self._differences += found[: max(0, MOST_LISTED - len(self._differences))]
+        contradictions = differences(line, str(file.named), number)
+        self._contradictions.update(difference.field for difference in contradictions)
+        self._differences += contradictions[: max(0, MOST_LISTED - len(self._differences))]
         trace = trace_of(line, at, self._record(response), self._record(snapshot))
         self._verdicts[trace.verdict] += 1
         self._joined.update({"response": response is not None, "snapshot": snapshot is not None})

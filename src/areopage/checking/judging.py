@@ -136,7 +136,7 @@ class SentenceJudge:
         """
         wanted = within_one_call(decision.sentences, decision.doubtful[: self._sentences])
         calls: list[PlannedCall] = []
-        held: dict[str, Judgment] = {}
+        judgments: dict[str, Judgment] = {}
         trust: JudgeTrust | None = None
         reason, panel_id = "not asked", ""
         try:
@@ -147,14 +147,14 @@ class SentenceJudge:
                 trust = await asyncio.to_thread(self._trust, panel)
                 case = judged_case(prompt, response, documents, decision.sentences, wanted)
                 calls = list(panel.planned_calls([JudgedCase(case=case, criteria=panel.criteria)]))[:1]
-                held |= await session.known(calls)
-                await session.ask(calls, held, store=None if keep else self._unkept)
+                judgments |= await session.known(calls)
+                await session.ask(calls, judgments, store=None if keep else self._unkept)
         except TimeoutError:
             reason = f"no judgment within {self._seconds:g} s"
         except ModelError as fault:
             reason = str(fault)
-        judgment = held.get(calls[0].key) if calls else None
-        own = self._judge.judge
+        judgment = judgments.get(calls[0].key) if calls else None
+        judge = self._judge.judge
         exam = "" if trust in ("examined", "provisional") else self._examine_with
         return Judged(
             sentences=tuple(
@@ -163,7 +163,7 @@ class SentenceJudge:
                 else _sentence_judgment(decision, wanted, at, judgment, trust)
                 for at in wanted
             ),
-            judge=trust and AskedJudge(name=own.name, model=str(own.reference), standing=trust, examine_with=exam),
+            judge=trust and AskedJudge(name=judge.name, model=str(judge.reference), standing=trust, examine_with=exam),
             panel=panel_id,
             keys=tuple(call.key for call in calls),
         )
@@ -175,8 +175,8 @@ class SentenceJudge:
         """
         reference = str(self._judge.judge.reference)
         exams = [] if self._ledger is None else self._ledger.qualifications.list(suite=SUITE)
-        own = [one for one in exams if one.whole and one.model == reference]
-        states = {language: one.state for one in own for language in one.languages}  # the latest of each language
+        passed = [exam for exam in exams if exam.whole and exam.model == reference]
+        states = {language: exam.state for exam in passed for language in exam.languages}  # the latest of each language
         lacking = [language for language in LANGUAGES if states.get(language) != "qualified"]
         if not lacking:
             return ""
@@ -191,7 +191,9 @@ class SentenceJudge:
         (standing,) = self._ledger.qualifications.standings(panel.judges, panel.criteria)
         if standing.state == "qualified":
             return "provisional" if standing.provisional else "examined"
-        failed = any(one.state in ("not_qualified", "drifted") or one.failed_otherwise for one in standing.criteria)
+        failed = any(
+            criterion.state in ("not_qualified", "drifted") or criterion.failed_otherwise for criterion in standing.criteria
+        )
         return "failed" if failed else insisted
 
     async def aclose(self) -> None:
@@ -263,12 +265,12 @@ def passages_for(sentences: Sequence[str], documents: Sequence[Document], most: 
         return tuple(documents)
     pieces = [(at, text) for at, document in enumerate(documents) for text in _pieces(document.text)]
     words = [frozenset(stems(text)) for _, text in pieces]
-    spread = Counter(word for own in words for word in own)
+    spread = Counter(word for stems in words for word in stems)
     chosen: set[int] = set()
     left = most
     rankings: list[list[int]] = []
     for asked in (frozenset(stems(sentence)) for sentence in sentences):
-        scores = [(fsum(1 / spread[word] for word in asked & own), -number) for number, own in enumerate(words)]
+        scores = [(fsum(1 / spread[word] for word in asked & stems), -number) for number, stems in enumerate(words)]
         rankings.append([-number for score, number in sorted(scores, reverse=True) if score > 0])
     if not any(rankings):
         rankings = [list(range(len(pieces)))]
@@ -282,7 +284,7 @@ def passages_for(sentences: Sequence[str], documents: Sequence[Document], most: 
     shortened: list[Document] = []
     for at, document in enumerate(documents):
         text, before = "", -1
-        for number in sorted(one for one in chosen if pieces[one][0] == at):
+        for number in sorted(index for index in chosen if pieces[index][0] == at):
             text += ("" if before < 0 else " " if before == number - 1 else _GAP) + pieces[number][1]
             before = number
         if before >= 0:
@@ -307,13 +309,13 @@ def load_criterion() -> dict[str, Criterion]:
     """Load the criterion by language."""
     assets = BUNDLED / SUITE / "assets"
     registry = load_registry(assets / "criteria_registry.yml")
-    found: dict[str, Criterion] = {}
+    criteria: dict[str, Criterion] = {}
     for language in LANGUAGES:
         loaded = load_criteria(registry, (CRITERION,), assets / "criteria", language, OWN_LANGUAGE, SCALE)
         if loaded.faults:
             raise loaded.faults[0]
-        found[language] = loaded.criteria[0]
-    return found
+        criteria[language] = loaded.criteria[0]
+    return criteria
 
 
 def open_sentence_judge(
@@ -358,7 +360,7 @@ def configured_judge(config: RagConfig, environment: Mapping[str, str], window: 
         raise config.fault("names no judge: write provider:model, or leave grey_band out", "grey_band", "judge")
     try:
         named = config.shared.judges.get(section.judge)
-        own = {} if named is None else named.options
+        defaults = {} if named is None else named.options
         reference = ModelReference.parse(
             named.model if named else section.judge, default_provider=named.provider if named else None
         )
@@ -372,7 +374,7 @@ def configured_judge(config: RagConfig, environment: Mapping[str, str], window: 
         open_judge(reference, settings)  # a reference that fits no provider is reported at the start; nothing is called
     except ModelError as fault:
         raise config.fault(str(fault), "grey_band", "judge") from None
-    options: dict[str, Any] = {"temperature": 0, "num_predict": MAX_TOKENS, "num_ctx": window} | own
+    options: dict[str, Any] = {"temperature": 0, "num_predict": MAX_TOKENS, "num_ctx": window} | defaults
     judge = Judge(
         name=section.judge if named else reference.short_name,
         reference=reference,

@@ -151,5 +151,5 @@ def has_snapshot(trace: Trace) -> bool:
 
 def _source_of(document: Document) -> dict[str, Any]:
     """A document without its text; its metadata stand beside its own fields, which go first."""
-    own = {"id": document.id, "score": document.score, "source": document.source, "title": document.title}
-    return own | {name: value for name, value in document.metadata.items() if name not in own}
+    fields = {"id": document.id, "score": document.score, "source": document.source, "title": document.title}
+    return fields | {name: value for name, value in document.metadata.items() if name not in fields}

@@ -81,16 +81,20 @@ def foreign(documents: tuple[Document, ...], config: GateConfig) -> ForeignDocum
     compared = config.profile == "v1_1" or config.foreign_scores == "compared"
     lowest = 0.0 if compared and config.profile != "v1_1" else -BEYOND_SCORES
     unusable = any(
-        not lowest <= one.score <= BEYOND_SCORES if one.score is not None else one.metadata.get("score") not in (None, "")
-        for one in documents
+        not lowest <= document.score <= BEYOND_SCORES
+        if document.score is not None
+        else document.metadata.get("score") not in (None, "")
+        for document in documents
     )
     usable = compared and not unusable
     left = (
         documents
         if usable
         else tuple(
-            one if one.score is None else msgspec.structs.replace(one, score=None, metadata={**one.metadata, "score": one.score})
-            for one in documents
+            document
+            if document.score is None
+            else msgspec.structs.replace(document, score=None, metadata={**document.metadata, "score": document.score})
+            for document in documents
         )
     )
     return ForeignDocuments(left, unusable)
@@ -120,8 +124,8 @@ def gate_node(
 
     def node(state: Any) -> GateUpdate:
         """Decide on the state's answer."""
-        texts, found = (_text_in(state, prompt), _text_in(state, response)), _value_in(state, documents)
-        decision = decide(gate, *texts, found, collection=collection, judge=judge)
+        texts, passages = (_text_in(state, prompt), _text_in(state, response)), _value_in(state, documents)
+        decision = decide(gate, *texts, passages, collection=collection, judge=judge)
         if on_decision is not None:
             on_decision(decision)
         return {"decision": msgspec.json.decode(msgspec.json.encode(decision)), "verdict": decision.verdict}
@@ -130,18 +134,18 @@ def gate_node(
 
 
 def _value_in(state: Any, key: str) -> Any:
-    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
-    if found is None:
+    value = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    if value is None:
         raise SubmissionError(
             f"the state has no {key!r}: name the key in gate_node(gate, prompt=..., response=..., documents=...)"
         )
-    return found
+    return value
 
 
 def _text_in(state: Any, key: str) -> str:
     """A text of the state; a message of a chat counts by its content."""
-    found = _value_in(state, key)
-    text = found if isinstance(found, str) else getattr(found, "content", None)
+    value = _value_in(state, key)
+    text = value if isinstance(value, str) else getattr(value, "content", None)
     if not isinstance(text, str):
-        raise SubmissionError(f"the state's {key!r} is no text, but {type(found).__name__}")
+        raise SubmissionError(f"the state's {key!r} is no text, but {type(value).__name__}")
     return text

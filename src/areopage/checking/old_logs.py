@@ -67,7 +67,7 @@ class Piece(Struct, frozen=True, kw_only=True):
 
 def find_logs(places: Sequence[Path], workspace: Path) -> list[LogFile]:
     """Find log files in order; archives are unpacked into a workspace."""
-    found: list[LogFile] = []
+    files: list[LogFile] = []
     for place in places:
         if not place.exists():
             raise DatasetError(f"{place}: no such file or folder")
@@ -80,26 +80,26 @@ def find_logs(places: Sequence[Path], workspace: Path) -> list[LogFile]:
                 raise DatasetError(f"{path}: not a regular file: write the log into one")
             unpacked = path
             if name.endswith(".gz"):
-                unpacked = workspace / str(len(found))
+                unpacked = workspace / str(len(files))
                 try:
                     with gzip.open(path, "rb") as packed, unpacked.open("wb") as log:
                         shutil.copyfileobj(packed, log)
                 except (gzip.BadGzipFile, EOFError, zlib.error) as fault:
                     reason = f"not a whole packed file ({fault}): copy it again, or unpack it yourself"
                     raise DatasetError(f"{path}: {reason}") from None
-            found.append(LogFile(named=path, path=unpacked, whole=name.endswith(WHOLE)))
-    if not found:
+            files.append(LogFile(named=path, path=unpacked, whole=name.endswith(WHOLE)))
+    if not files:
         raise DatasetError(f"{', '.join(map(str, places))}: no .jsonl or .json file is in there")
-    return found
+    return files
 
 
 def _files_in(folder: Path) -> list[Path]:
-    found = []
+    paths = []
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         logs = [name for name in sorted(names) if not name.startswith(".") and name.lower().endswith((*LINES, *WHOLE))]
-        found += [Path(root, name) for name in logs]
-    return found
+        paths += [Path(root, name) for name in logs]
+    return paths
 
 
 def pieces(file: LogFile) -> Iterator[Piece]:
@@ -218,7 +218,7 @@ def _own_of(record: dict[str, Any]) -> dict[str, Any]:
         for name in ("response_lang", "collection", "profile", "version")
     }
     is_share = isinstance(risk, int | float) and not isinstance(risk, bool) and 0 <= risk <= 1
-    are_names = isinstance(sources, list) and all(isinstance(one, str) for one in sources)
+    are_names = isinstance(sources, list) and all(isinstance(source, str) for source in sources)
     return texts | {
         "id": id if isinstance(id, str) and SAFE_ID.fullmatch(id) else None,
         "p_unsupported": float(record["p_unsupported"]) if is_share else None,
@@ -258,10 +258,10 @@ def derived(line: MetricsLine) -> dict[str, Figure]:
 
 def same(line: MetricsLine, field: str, value: Figure) -> bool:
     """Whether a field equals its expected value within the line's rounding."""
-    given, confidence = line.metrics[field], line.confidence
-    if field == "confidence" and given is not None and value is not None:
-        return abs(given - value) <= _half_unit(given) + FACTOR * _half_unit(line.avg_score) + 1e-9
-    if given == value:
+    figure, confidence = line.metrics[field], line.confidence
+    if field == "confidence" and figure is not None and value is not None:
+        return abs(figure - value) <= _half_unit(figure) + FACTOR * _half_unit(line.avg_score) + 1e-9
+    if figure == value:
         return True
     # a confidence that was rounded onto a bound may have been on its other side
     return confidence is not None and any(
@@ -327,7 +327,7 @@ def _documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:
     """A snapshot's documents, each with what `sources` says of it in the same place; the texts' headers are left out."""
     texts, sources = snapshot.get("documents"), snapshot.get("sources")
     listed = sources if isinstance(sources, list) else []
-    found = []
+    columns = []
     for at, text in enumerate(texts if isinstance(texts, list) else []):
         source = listed[at] if at < len(listed) and isinstance(listed[at], dict) else {}
         score = source.get("score")
@@ -335,7 +335,7 @@ def _documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:
             body = next((value for name in ("text", "content", "page_content") if (value := text_in(text, name))), "")
         else:
             body = HEADER.sub("", text) if isinstance(text, str) else ""
-        found.append(
+        columns.append(
             Document(
                 id=text_in(source, "id") or f"document-{at + 1}",
                 text=body,
@@ -345,4 +345,4 @@ def _documents_of(snapshot: dict[str, Any]) -> tuple[Document, ...]:
                 metadata={name: value for name, value in source.items() if name not in ("id", "score", "source", "title")},
             )
         )
-    return tuple(found)
+    return tuple(columns)

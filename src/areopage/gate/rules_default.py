@@ -108,11 +108,16 @@ def decide_default(
 ) -> Decision:
     """Decide by the gate's own rules."""
     watch = Stopwatch(clock)
-    read = [replace(one, text=text) if (text := as_read(one.text)) is not one.text else one for one in documents]
+    read = [
+        replace(document, text=text) if (text := as_read(document.text)) is not document.text else document
+        for document in documents
+    ]
     answer = response if len(response) > config.max_characters else as_read(response)
     findings = _findings(config, model, prompt, answer, read, watch)
     names = SentenceCheck.__struct_fields__
-    checks = tuple(SentenceCheck(**{name: getattr(one, name) for name in names}) for one in findings.grounding.sentences)
+    checks = tuple(
+        SentenceCheck(**{name: getattr(sentence, name) for name in names}) for sentence in findings.grounding.sentences
+    )
     bounds, doubt = config.thresholds, findings.grounding.p_unsupported
     reasons = _reasons(config, findings, checks)
     leaves = _verdict(config, reasons) == "deliver"
@@ -162,7 +167,11 @@ def decide_default(
         profile=config.profile,
         version=version,
     )
-    changed = {own.id: own.text for own, one in zip(documents, read, strict=True) if own.text is not one.text}
+    changed = {
+        document.id: document.text
+        for document, read_document in zip(documents, read, strict=True)
+        if document.text is not read_document.text
+    }
     return as_written(decision, response, changed) if changed or answer is not response else decision
 
 
@@ -183,19 +192,22 @@ def _findings(
     same = float(response_lang == prompt_lang) if response_lang and prompt_lang else None
     watch.note("language", same)
     citations = citations_of(response, documents)
-    watch.note("citations", citations.known_share, [place_of(span) for _, span in (*citations.known, *citations.unknown)])
+    watch.note("citations", citations.known_share, [place_of(span) for _, span in (*citations.existing, *citations.unknown)])
     overlap = overlap_of(response, used, config.snippet)
     watch.note("overlap", overlap.windows, overlap.places)
     grounding = ground(model, prompt, response, used, response_lang or prompt_lang or "en")
     note_grounding(watch, grounding)
     retrieval = retrieval_of(_rested_on(citations, grounding, used), config.confidence_factor, MOST_SCORES)
     watch.note("retrieval", retrieval.avg_score)
-    refusing = refusal_of([(one.text, one.claim) for one in grounding.sentences], prompt)
-    places = [Place(start=one.start, end=one.end, text=one.text) for one in map(grounding.sentences.__getitem__, refusing)]
+    refusing = refusal_of([(sentence.text, sentence.claim) for sentence in grounding.sentences], prompt)
+    places = [
+        Place(start=sentence.start, end=sentence.end, text=sentence.text)
+        for sentence in map(grounding.sentences.__getitem__, refusing)
+    ]
     watch.note("refusal", float(bool(refusing)), places)
-    told = instructions(response)
-    texts = [(document.id, plain(document.text)) for document in used] if told else []
-    repeated = ((next((id for id, text in texts if plain(span.text) in text), None), span) for span in told)
+    commands = instructions(response)
+    texts = [(document.id, plain(document.text)) for document in used] if commands else []
+    repeated = ((next((id for id, text in texts if plain(span.text) in text), None), span) for span in commands)
     return Findings(
         retrieval=retrieval,
         best=best,
@@ -220,9 +232,9 @@ def _rested_on(citations: Citations, grounding: Grounding, used: Sequence[Docume
     """The documents that an answer uses: those that it cites, else those that its sentences come nearest to, else all."""
     nearest = {sentence.document for sentence in grounding.sentences if sentence.claim}
     for ids in (frozenset(citations.cited_ids), nearest):
-        own = [document for document in used if document.id in ids]
-        if any(document.score is not None for document in own):
-            return own
+        rested = [document for document in used if document.id in ids]
+        if any(document.score is not None for document in rested):
+            return rested
     return used
 
 
@@ -264,9 +276,9 @@ def _reasons(config: GateConfig, findings: Findings, checks: Sequence[SentenceCh
         )
     reasons += _citation_reasons(config, findings, decisive=open_question)
     reasons += _claim_reasons(config, findings, decisive=open_question)
-    told = [_about("admission", span, findings) for span in findings.admissions[:MOST_REASONS]]
-    told += [_about("instruction", span, findings, document=id) for id, span in findings.instructions[:MOST_REASONS]]
-    reasons += told
+    admitted = [_about("admission", span, findings) for span in findings.admissions[:MOST_REASONS]]
+    admitted += [_about("instruction", span, findings, document=id) for id, span in findings.instructions[:MOST_REASONS]]
+    reasons += admitted
     doubt = findings.grounding.p_unsupported
     if doubt is not None and doubt >= bounds.hold:
         worst, value = _worst_first(checks, bounds.hold), bounds.hold
@@ -276,7 +288,7 @@ def _reasons(config: GateConfig, findings: Findings, checks: Sequence[SentenceCh
 
 def _about(code: ReasonCode, span: Span, findings: Findings, *, document: str = "", decisive: bool = False) -> Reason:
     sentences = enumerate(findings.grounding.sentences)
-    sentence = next((index for index, one in sentences if one.start <= span.start < one.end), None)
+    sentence = next((index for index, check in sentences if check.start <= span.start < check.end), None)
     return Reason(code=code, decisive=decisive, place=place_of(span), document=document, sentence=sentence)
 
 
@@ -311,12 +323,12 @@ def _citation_reasons(config: GateConfig, findings: Findings, *, decisive: bool)
     if required and not citations.cited_ids:
         reasons.append(Reason(code="no_citation", decisive=decisive))
     misattributed = []
-    for index, sentence in enumerate(findings.grounding.sentences if citations.known else ()):
-        cited = {one for one, span in citations.known if sentence.start <= span.start < sentence.end}
-        credited = [share for one, share in zip(findings.ids, sentence.shares, strict=False) if one in cited]
+    for index, sentence in enumerate(findings.grounding.sentences if citations.existing else ()):
+        cited = {id for id, span in citations.existing if sentence.start <= span.start < sentence.end}
+        credited = [share for id, share in zip(findings.ids, sentence.shares, strict=False) if id in cited]
         if credited and max(sentence.shares) >= max(credited) + CREDITED_LESS:
             better = findings.ids[sentence.shares.index(max(sentence.shares))]
-            place = place_of(next(span for one, span in citations.known if one in cited and span.start >= sentence.start))
+            place = place_of(next(span for id, span in citations.existing if id in cited and span.start >= sentence.start))
             misattributed.append(
                 Reason(
                     code="misattributed_citation", decisive=decisive and required, place=place, document=better, sentence=index
@@ -327,7 +339,7 @@ def _citation_reasons(config: GateConfig, findings: Findings, *, decisive: bool)
 
 def _claim_reasons(config: GateConfig, findings: Findings, *, decisive: bool) -> list[Reason]:
     """Figures and references that no document holds, or none in their place; kinds that need not be held are only told."""
-    missing = sorted(unsupported_claims(findings.grounding), key=lambda one: one[2].kind not in config.hard)
+    missing = sorted(unsupported_claims(findings.grounding), key=lambda unsupported: unsupported[2].kind not in config.hard)
     reasons = []
     for index, sentence, claim in missing[:MOST_REASONS]:
         code: ReasonCode = "unsupported_reference" if claim.kind == "reference" else "unsupported_figure"

@@ -50,7 +50,9 @@ def decide_v1_1(
     escalate = not passes and (very_low or bool(missing) or too_long)
     irrelevant = not used or (retrieval.best is not None and retrieval.best < bounds.relevance)
     verdict: GateVerdict = "fallback" if irrelevant else "deliver" if passes else "human_review" if escalate else "fallback"
-    checks = tuple(SentenceCheck(start=one.start, end=one.end, text=one.text, claim=True, p_unsupported=None) for one in spans)
+    checks = tuple(
+        SentenceCheck(start=span.start, end=span.end, text=span.text, claim=True, p_unsupported=None) for span in spans
+    )
     return Decision(
         verdict=verdict,
         needs_judge=False,
@@ -119,21 +121,21 @@ def unsupported_documented(response: str, documents: Sequence[Document]) -> list
 
     Of a year the first expression yields the century alone (its group captures), so "19" or "20" anywhere is support enough.
     """
-    held = "\n".join(document.text for document in documents)
-    found: list[Place] = []
+    text = "\n".join(document.text for document in documents)
+    unsupported: list[Place] = []
     for century in ("19", "20"):
-        if century not in held:
+        if century not in text:
             year = next((match for match in _YEAR.finditer(response) if match[1] == century), None)
             if year is not None:
-                found.append(Place(start=year.start(), end=year.end(), text=year.group()))
+                unsupported.append(Place(start=year.start(), end=year.end(), text=year.group()))
     amounts = documented_amounts(response)
     if amounts:
         # An amount is in the text if it is one of its parts that end with a currency.
-        ends = [match.end() for match in _CURRENCY.finditer(held)]
+        ends = [match.end() for match in _CURRENCY.finditer(text)]
         lengths = {len(place.text) for place in amounts}
-        supported = {held[end - length : end] for length in lengths for end in ends if end >= length}
-        found += [place for place in amounts if place.text not in supported]
-    return sorted(found, key=lambda place: place.start)
+        supported = {text[end - length : end] for length in lengths for end in ends if end >= length}
+        unsupported += [place for place in amounts if place.text not in supported]
+    return sorted(unsupported, key=lambda place: place.start)
 
 
 def documented_amounts(text: str) -> list[Place]:
@@ -149,9 +151,9 @@ def _unsupported_mended(response: str, documents: Sequence[Document]) -> list[Pl
     claimed = [figure for figure in figures(response) if figure.kind in ("amount", "date")]
     if not claimed:
         return []
-    held = [figure for document in documents for figure in figures(document.text)]
-    amounts = {(figure.value, figure.unit) for figure in held if figure.kind == "amount"}
-    years = {str(figure.value)[:4] for figure in held if figure.kind == "date"}
+    documented = [figure for document in documents for figure in figures(document.text)]
+    amounts = {(figure.value, figure.unit) for figure in documented if figure.kind == "amount"}
+    years = {str(figure.value)[:4] for figure in documented if figure.kind == "date"}
     return [
         Place(start=figure.start, end=figure.end, text=figure.text)
         for figure in claimed

@@ -17,26 +17,27 @@ def settled(config: GateConfig, decision: Decision, judgments: Sequence[Sentence
     supported = {judgment.sentence for judgment in judgments if judgment.supported is True}
     missing = [index for index in decision.doubtful if index not in supported and index not in refuted]
     reasons = [
-        msgspec.structs.replace(one, decisive=False) if one.code == "unsupported_sentence" else one for one in decision.reasons
+        msgspec.structs.replace(reason, decisive=False) if reason.code == "unsupported_sentence" else reason
+        for reason in decision.reasons
     ]
     # The word of a judge that has passed no exam releases nothing, and checks no meaning.
-    unproven = {one.sentence for one in judgments if one.supported and one.standing in _UNPROVEN}
-    insisted = {one.sentence for one in judgments if one.supported and one.standing == "accepted"}
+    unproven = {judgment.sentence for judgment in judgments if judgment.supported and judgment.standing in _UNPROVEN}
+    insisted = {judgment.sentence for judgment in judgments if judgment.supported and judgment.standing == "accepted"}
     unchecked = tuple(index for index in decision.meaning_not_checked if index in unproven or index not in supported | refuted)
-    reasons = [one for one in reasons if one.code != "meaning_not_checked" or one.sentence in unchecked]
+    reasons = [reason for reason in reasons if reason.code != "meaning_not_checked" or reason.sentence in unchecked]
     # What holds an answer that no judge spoke about: a sentence whose meaning was not checked, or a doubtful one.
     holds = {at: (config.near_copies if at in unchecked else config.unsettled) == "hold" for at in range(len(decision.sentences))}
     if refuted:
-        told = [_about(decision, index, "judge_unsupported", decisive=True) for index in sorted(refuted)]
+        added = [_about(decision, index, "judge_unsupported", decisive=True) for index in sorted(refuted)]
     elif missing:
-        told = [_about(decision, index, "judge_failed", decisive=holds[index]) for index in missing]
+        added = [_about(decision, index, "judge_failed", decisive=holds[index]) for index in missing]
     else:
-        told = [
+        added = [
             _about(decision, index, "unexamined_judge", decisive=index in unproven and holds[index])
             for index in sorted(unproven | insisted)
         ]
-    verdict: GateVerdict = "human_review" if any(one.decisive for one in told) else "deliver"
-    reasons = [*told, *reasons] if refuted else sorted([*told, *reasons], key=lambda one: not one.decisive)
+    verdict: GateVerdict = "human_review" if any(reason.decisive for reason in added) else "deliver"
+    reasons = [*added, *reasons] if refuted else sorted([*added, *reasons], key=lambda reason: not reason.decisive)
     return msgspec.structs.replace(
         decision,
         verdict=verdict,
@@ -57,8 +58,8 @@ def settled(config: GateConfig, decision: Decision, judgments: Sequence[Sentence
 
 def asking_about_near_copies(decision: Decision) -> Decision:
     """A decision that asks a judge about its near copies, if nothing else holds the answer; for a caller that has a judge."""
-    held = any(reason.decisive and reason.code != "meaning_not_checked" for reason in decision.reasons)
-    if decision.needs_judge or held or not decision.meaning_not_checked:
+    otherwise_held = any(reason.decisive and reason.code != "meaning_not_checked" for reason in decision.reasons)
+    if decision.needs_judge or otherwise_held or not decision.meaning_not_checked:
         return decision
     return msgspec.structs.replace(decision, needs_judge=True, doubtful=decision.meaning_not_checked)
 
@@ -71,9 +72,9 @@ def settled_by_labels(decision: Decision, *, supported: bool) -> Decision:
     if decision.verdict == "fallback" or (supported and decision.verdict == "deliver" and not decision.needs_judge):
         return decision
     reasons = [
-        msgspec.structs.replace(one, decisive=False) if supported else one
-        for one in decision.reasons
-        if one.code != "meaning_not_checked"
+        msgspec.structs.replace(reason, decisive=False) if supported else reason
+        for reason in decision.reasons
+        if reason.code != "meaning_not_checked"
     ]
     said = Reason(code="labelled_supported" if supported else "labelled_unsupported", decisive=not supported)
     return msgspec.structs.replace(

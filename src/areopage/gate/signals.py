@@ -78,7 +78,7 @@ def _score_of(document: Document) -> float | None:
 
 def retrieval_of(documents: Sequence[Document], factor: float, most: int | None = None) -> Retrieval:
     """The figures over the documents that have a score, the `most` best ones; confidence is the mean times `factor`."""
-    scores = [score for one in documents if (score := _score_of(one)) is not None]
+    scores = [score for document in documents if (score := _score_of(document)) is not None]
     if most is not None and len(scores) > most:
         scores = sorted(scores, reverse=True)[:most]
     if not scores:
@@ -102,17 +102,17 @@ def overlap_of(response: str, documents: Sequence[Document], snippet: int) -> Ov
     windows = _windows(flat)
     if not windows:
         return Overlap(snippets=shown, windows=None)
-    held = _flat(_BETWEEN.join([document.text for document in documents]))
-    found = 0
+    joined = _flat(_BETWEEN.join([document.text for document in documents]))
+    copied = 0
     places: list[Place] = []
     for start, end in windows:
-        at = held.find(flat[start:end])
+        at = joined.find(flat[start:end])
         if at >= 0:
-            found += 1
+            copied += 1
             if len(places) < _MOST_RUNS:
                 places.append(Place(start=start, end=end, text=response[start:end]))
                 places.append(_in_document(documents, at, end - start))
-    return Overlap(snippets=shown, windows=found / len(windows), places=tuple(places))
+    return Overlap(snippets=shown, windows=copied / len(windows), places=tuple(places))
 
 
 def _in_document(documents: Sequence[Document], at: int, length: int) -> Place:
@@ -171,19 +171,21 @@ def note_grounding(watch: Stopwatch, grounding: Grounding) -> None:
 def as_written(decision: Decision, response: str, texts: Mapping[str, str]) -> Decision:
     """The decision with its quotations as the answer and the documents (by id, those read in another form) write them."""
 
-    def place(one: Place) -> Place:
-        text = response if not one.document else texts.get(one.document)
+    def place(quoted: Place) -> Place:
+        text = response if not quoted.document else texts.get(quoted.document)
         if text is None:
-            return one
-        rest = _ENTITY_REST.match(text, one.end) if _ENTITY_BEGUN.search(text, max(0, one.end - _ENTITY), one.end) else None
-        end = rest.end() if rest else one.end
-        return replace(one, end=end, text=text[one.start : end])
+            return quoted
+        rest = (
+            _ENTITY_REST.match(text, quoted.end) if _ENTITY_BEGUN.search(text, max(0, quoted.end - _ENTITY), quoted.end) else None
+        )
+        end = rest.end() if rest else quoted.end
+        return replace(quoted, end=end, text=text[quoted.start : end])
 
     return replace(
         decision,
-        reasons=tuple(replace(one, place=place(one.place)) if one.place else one for one in decision.reasons),
-        sentences=tuple(replace(one, text=response[one.start : one.end]) for one in decision.sentences),
-        signals=tuple(replace(one, places=tuple(map(place, one.places))) for one in decision.signals),
+        reasons=tuple(replace(reason, place=place(reason.place)) if reason.place else reason for reason in decision.reasons),
+        sentences=tuple(replace(sentence, text=response[sentence.start : sentence.end]) for sentence in decision.sentences),
+        signals=tuple(replace(signal, places=tuple(map(place, signal.places))) for signal in decision.signals),
     )
 
 

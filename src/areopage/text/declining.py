@@ -96,16 +96,16 @@ def declines(response: str) -> bool:
         return False
     spans = sentences(_QUOTED.sub(" … ", response[:_READ]), "en")
     lines = [" ".join(span.text.split()) for span in spans]
-    found = [_DECLINES.search(line) for line in lines]
-    if not any(found[:_FIRST]):
+    matches = [_DECLINES.search(line) for line in lines]
+    if not any(matches[:_FIRST]):
         return False
     beside = 0
-    for line, refusal in zip(lines, found, strict=True):
+    for line, refusal in zip(lines, matches, strict=True):
         turn = _TURN.search(line, refusal.end()) if refusal else None
         rest = line[turn.end() :].lstrip(" ,") if turn else "" if refusal else line
         words = 0 if _BESIDE.match(rest) else len(_WORD.findall(rest))
         if turn and words >= _CLAUSE_WORDS:
             return False
         beside += words
-    of_all = any(refusal and _OF_ALL.search(line) for line, refusal in zip(lines[:_FIRST], found, strict=False))
+    of_all = any(refusal and _OF_ALL.search(line) for line, refusal in zip(lines[:_FIRST], matches, strict=False))
     return beside <= (_ADVICE_WORDS if of_all else _OTHER_WORDS)

@@ -267,8 +267,8 @@ class FigureText:
 
     def starts(self, words: re.Pattern[str]) -> list[int]:
         """Where a number or one of some words, or signs, begins."""
-        found = [match.start() for match in words.finditer(self.low)]
-        return sorted([*self.numbers, *found]) if found else self.numbers
+        beginnings = [match.start() for match in words.finditer(self.low)]
+        return sorted([*self.numbers, *beginnings]) if beginnings else self.numbers
 
     @cached_property
     def date_starts(self) -> list[int]:
@@ -277,18 +277,18 @@ class FigureText:
 
     def money_starts(self) -> list[int]:
         """Where a number begins, or the currency before one: €5, US$ 5, EUR 5."""
-        low, found = self.low, set(self.numbers)
+        low, starts = self.low, set(self.numbers)
         for match in _SIGN.finditer(low):
             start = match.start()
             while start > match.start() - _LONGEST_COUNTRY and low[start - 1 : start].isalpha():
                 start -= 1
-            found.add(start)
+            starts.add(start)
         for number in self.numbers:
             if low[max(0, number - 3) : number].strip(_SPACES)[-1:].isalpha() or low[number - 2 : number - 1] == ".":
                 code = BEFORE_AMOUNT.search(low, max(0, number - _LONGEST_CODE), number)
                 if code:
-                    found.add(code.start())
-        return sorted(found)
+                    starts.add(code.start())
+        return sorted(starts)
 
     def figure(
         self, kind: FigureKind, match: re.Match[str], value: Decimal | str, unit: str = "", days: str = "", per: str = ""
@@ -297,9 +297,9 @@ class FigureText:
         start, end = match.span()
         return TextFigure(kind=kind, value=value, unit=unit, days=days, per=per, text=self.text[start:end], start=start, end=end)
 
-    def date(self, found: DatedSpan) -> TextFigure:
+    def date(self, dated: DatedSpan) -> TextFigure:
         """A date."""
-        value, start, end = found
+        value, start, end = dated
         return TextFigure(kind="date", value=value, text=self.text[start:end], start=start, end=end)
 
     def of(self, kind: FigureKind) -> Sequence[TextFigure]:
@@ -311,7 +311,7 @@ class FigureText:
 
     def exact(self) -> list[TextFigure]:
         """All figures in order; no date begins before 1900 or has no year."""
-        found: list[TextFigure] = []
+        apart: list[TextFigure] = []
         taken = bytearray(len(self.text))
         # A date is tried last: the 2000 of "2000 €" is no year.
         others = (self.of("percentage"), self.of("amount"), self.of("duration"))
@@ -319,58 +319,60 @@ class FigureText:
             fresh = [figure for figure in figures if not any(taken[figure.start : figure.end])]
             for figure in fresh:
                 taken[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
-            found += fresh
-        return sorted(found, key=lambda figure: (figure.start, figure.end))
+            apart += fresh
+        return sorted(apart, key=lambda figure: (figure.start, figure.end))
 
     def all(self, *, days: bool = True) -> list[TextFigure]:
         """All figures with years before 1900 and, where `days`, days without a year."""
-        found = [*self.exact(), *map(self.date, early_years(self.low))]
+        figures = [*self.exact(), *map(self.date, early_years(self.low))]
         taken = bytearray(len(self.text))
-        for figure in found if days else ():
+        for figure in figures if days else ():
             taken[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
         for day in days_without_year(self.text, self.date_starts) if days else ():
             if not any(taken[day[1] : day[2]]):
-                found.append(self.date(day))
-        return found
+                figures.append(self.date(day))
+        return figures
 
 
 def figures(text: str) -> tuple[TextFigure, ...]:
     """All figures of a text in order; only the two ends of a range (3 à 6 mois) share a span."""
     readable = Readable(text)
-    found = tuple(FigureText(readable.text).exact())
+    read = tuple(FigureText(readable.text).exact())
     if not readable.changed:
-        return found
-    spans = [readable.span(one.start, one.end) for one in found]
-    return tuple(replace(one, text=text[start:end], start=start, end=end) for one, (start, end) in zip(found, spans, strict=True))
-
-
-def supports(held: TextFigure, claimed: TextFigure) -> bool:
-    """Whether a figure that is held says what is claimed.
-
-    Value and unit must be the same. What one of the two leaves open (which days, per what) does not part them, a held date
-    may be more exact than the claimed one, and that day of any year supports a day without a year.
-    """
-    if held.kind != claimed.kind or not _same_unit(held.unit, claimed.unit):
-        return False
-    if isinstance(held.value, str) and isinstance(claimed.value, str):
-        ends = claimed.value.startswith("--")
-        return held.value.endswith(claimed.value[1:]) if ends else held.value.startswith(claimed.value)
-    same = held.value == claimed.value
-    return same and _open_or_equal(held.days, claimed.days) and _open_or_equal(held.per, claimed.per)
-
-
-def _same_unit(one: str, other: str) -> bool:
-    """Whether two units are the same; cents are those of any currency, and crowns those of any country."""
-    return (
-        one == other
-        or (_CENT in (one, other) and "" not in (one, other))
-        or other == MONEY_GROUPS.get(one)
-        or one == MONEY_GROUPS.get(other)
+        return read
+    spans = [readable.span(figure.start, figure.end) for figure in read]
+    return tuple(
+        replace(figure, text=text[start:end], start=start, end=end) for figure, (start, end) in zip(read, spans, strict=True)
     )
 
 
-def _open_or_equal(one: str, other: str) -> bool:
-    return not one or not other or one == other
+def supports(documented: TextFigure, claimed: TextFigure) -> bool:
+    """Whether a figure that is documented says what is claimed.
+
+    Value and unit must be the same. What one of the two leaves open (which days, per what) does not part them, a documented date
+    may be more exact than the claimed one, and that day of any year supports a day without a year.
+    """
+    if documented.kind != claimed.kind or not _same_unit(documented.unit, claimed.unit):
+        return False
+    if isinstance(documented.value, str) and isinstance(claimed.value, str):
+        ends = claimed.value.startswith("--")
+        return documented.value.endswith(claimed.value[1:]) if ends else documented.value.startswith(claimed.value)
+    same = documented.value == claimed.value
+    return same and _open_or_equal(documented.days, claimed.days) and _open_or_equal(documented.per, claimed.per)
+
+
+def _same_unit(unit: str, other: str) -> bool:
+    """Whether two units are the same; cents are those of any currency, and crowns those of any country."""
+    return (
+        unit == other
+        or (_CENT in (unit, other) and "" not in (unit, other))
+        or other == MONEY_GROUPS.get(unit)
+        or unit == MONEY_GROUPS.get(other)
+    )
+
+
+def _open_or_equal(word: str, other: str) -> bool:
+    return not word or not other or word == other
 
 
 def _percentages(read: FigureText) -> Iterator[TextFigure]:

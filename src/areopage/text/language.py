@@ -42,10 +42,10 @@ def is_in_language(text: str, language: str) -> bool:
 
     Texts in other languages are recognised from about a dozen words on.
     """
-    found = language_of(text)
-    if found not in ("", language):
+    detected = language_of(text)
+    if detected not in ("", language):
         return False
     words = [word.strip(_EDGES) for word in text[:_READ].lower().replace("’", "'").replace("'", "' ").split()]
-    known = sum(_FOR_FRENCH.get(word, 0) for word in words) if language == "fr" else sum(map(_ENGLISH.__contains__, words))
+    recognised = sum(_FOR_FRENCH.get(word, 0) for word in words) if language == "fr" else sum(map(_ENGLISH.__contains__, words))
     least = next((share for count, share in _LEAST_SHARES if len(words) >= count), 0.0)
-    return known >= least * len(words)
+    return recognised >= least * len(words)

@@ -117,7 +117,7 @@ def _cues(name: str) -> tuple[str, ...]:
 
 UNIT_CUES: Mapping[str, Mapping[int, tuple[str, ...]]] = MappingProxyType(
     {
-        unit: {factor: _cues(name) for name, (own, factor) in TIME_UNITS.items() if own == unit}
+        unit: {factor: _cues(name) for name, (base, factor) in TIME_UNITS.items() if base == unit}
         for unit in ("day", "month", "minute")
     }
 )

@@ -126,13 +126,13 @@ def spelled_numbers(low: str, words: Set[str]) -> list[Spelled]:
             if not (low[end : end + 1].isalnum() or low[start - 1 : start].isalnum()):
                 starts.append((start, word))
             start = low.find(word, end)
-    found: list[Spelled] = []
+    numbers: list[Spelled] = []
     for start, word in sorted(starts):
-        end = found[-1].end if found else 0
+        end = numbers[-1].end if numbers else 0
         number = _read(low, start, word) if start >= end else None
         if number and number.start >= end:
-            found.append(number)
-    return found
+            numbers.append(number)
+    return numbers
 
 
 def _read(low: str, start: int, word: str) -> Spelled | None:
@@ -144,16 +144,19 @@ def _read(low: str, start: int, word: str) -> Spelled | None:
         value = decimal_of(digits["digits"]) * scale
         following = _OF.match(low, end) if scale >= _MILLION else None
         return Spelled(start - len(before) + digits.start(), end, value, following.end() if following else end)
-    one = _ONE_BEFORE.search(before) if word in _MULTIPLYING else None
-    if (word in _MULTIPLYING and not one) or word in _NO_BEGINNING or not _begins(low, start, end, word):
+    article = _ONE_BEFORE.search(before) if word in _MULTIPLYING else None
+    if (word in _MULTIPLYING and not article) or word in _NO_BEGINNING or not _begins(low, start, end, word):
         return None
-    french, english = _chain(low, start, word, one is not None, _FRENCH), _chain(low, start, word, one is not None, _ENGLISH)
+    french, english = (
+        _chain(low, start, word, article is not None, _FRENCH),
+        _chain(low, start, word, article is not None, _ENGLISH),
+    )
     longest = max(filter(None, (french, english)), key=lambda pair: pair[1], default=None)
     if longest is None or _ORDINAL.match(low, longest[1]):
         return None
     value, end = Decimal(longest[0]), longest[1]
     following = _OF.match(low, end) if not value % _MILLION else None
-    first = start - len(before) + one.start() if one else start
+    first = start - len(before) + article.start() if article else start
     return Spelled(first, end, value, following.end() if following else end)
 
 
@@ -166,11 +169,11 @@ def _begins(low: str, start: int, end: int, word: str) -> bool:
     return not _DIGIT_BEFORE.search(low, max(0, start - 2), start)
 
 
-def _chain(low: str, start: int, word: str, one: bool, values: dict[str, int]) -> tuple[int, int] | None:
+def _chain(low: str, start: int, word: str, article: bool, values: dict[str, int]) -> tuple[int, int] | None:
     """The value of the number that begins with a word in one language, and its end; `one`: "un" or "a" stands before it."""
     if word not in values:
         return None
-    number = _Sum(group=int(one))
+    number = _Sum(group=int(article))
     take = number.french if values is _FRENCH else number.english
     if not take(values[word], joined=False):
         return None

@@ -10,9 +10,9 @@ class _Late:
 
     def __getattr__(self, name: str) -> Any:
         """An attribute of the compiled pattern, found once."""
-        found = getattr(re.compile(*self._given), name)
-        setattr(self, name, found)
-        return found
+        method = getattr(re.compile(*self._given), name)
+        setattr(self, name, method)
+        return method
 
 
 def late_pattern(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:

@@ -141,10 +141,10 @@ def redact(text: str, patterns: Sequence[re.Pattern[str]] = ()) -> str:
     return _CAPITALISED.sub(_with_first_name, text)
 
 
-def _replaced(text: str, found: Iterator[tuple[int, int, str]]) -> str:
+def _replaced(text: str, spans: Iterator[tuple[int, int, str]]) -> str:
     parts: list[str] = []
     done = 0
-    for start, end, tag in found:
+    for start, end, tag in spans:
         parts += [text[done:start], tag]
         done = end
     return "".join([*parts, text[done:]])

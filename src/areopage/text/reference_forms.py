@@ -145,8 +145,8 @@ def legal_references(text: str) -> tuple[Reference, ...]:
 
 
 def _found(text: str, finders: Iterable[_Finder]) -> tuple[Reference, ...]:
-    found = [reference for finder in finders for reference in finder(text)]
-    return tuple(sorted(found, key=lambda reference: (reference.start, reference.end)))
+    references = [reference for finder in finders for reference in finder(text)]
+    return tuple(sorted(references, key=lambda reference: (reference.start, reference.end)))
 
 
 def _made(kind: ReferenceKind, normalised: str, match: re.Match[str]) -> Reference:
@@ -167,10 +167,12 @@ def _sections(text: str) -> Iterator[Reference]:
 def _numerals(written: str) -> list[str]:
     """The numbers of a list: "L. 123-4 et R.*5" gives l123-4 and r*5."""
     plain_hyphens = written.replace("\u2010", "-").replace("\u2011", "-")
-    found = [
+    references = [
         re.sub(r"[\s\u00a0\u202f]|(?<=[a-z])\.", "", match.group().lower()) for match in _NUMERAL_ALONE.finditer(plain_hyphens)
     ]
-    return [numeral.removesuffix("er") if numeral[0].isdigit() and not numeral.endswith("ter") else numeral for numeral in found]
+    return [
+        numeral.removesuffix("er") if numeral[0].isdigit() and not numeral.endswith("ter") else numeral for numeral in references
+    ]
 
 
 def _laws(text: str) -> Iterator[Reference]:

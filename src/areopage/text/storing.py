@@ -16,9 +16,9 @@ def policy_with(policy: Policy, patterns: Sequence[re.Pattern[str]]) -> Policy:
     """A policy under which redaction also takes out what matches patterns; other policies stay as they are."""
     if policy != "redacted" or not patterns:
         return policy
-    found = _OwnRedaction(policy)
-    found.patterns = tuple(patterns)
-    return cast(Policy, found)
+    redaction = _OwnRedaction(policy)
+    redaction.patterns = tuple(patterns)
+    return cast(Policy, redaction)
 
 
 def stored_text(text: str, policy: Policy, max_chars: int) -> str:
@@ -49,5 +49,5 @@ def _stored_value(value: Any, policy: Policy, max_chars: int) -> Any:
     if isinstance(value, dict):
         return stored_values(value, policy, max_chars)
     if isinstance(value, list | tuple):
-        return [_stored_value(one, policy, max_chars) for one in value]
+        return [_stored_value(item, policy, max_chars) for item in value]
     return value

@@ -87,8 +87,8 @@ def split_thoughts(text: str, *, judge: bool = False) -> Thoughts:
         if begins["joined"]:
             return Thoughts(thoughts=text.strip(), answer="", state="open")
     text = _ROLE.sub(lambda turn: f"<think>{turn['text']}{'</think>' if turn['end'] else ''}", text)
-    found = _tagged(text, _JUDGES_TAGS if judge else _TAGS, anywhere=judge)
-    return _wrapped(text) or found if judge and found.state == "none" else found
+    tagged = _tagged(text, _JUDGES_TAGS if judge else _TAGS, anywhere=judge)
+    return _wrapped(text) or tagged if judge and tagged.state == "none" else tagged
 
 
 def _wrapped(text: str) -> Thoughts | None:

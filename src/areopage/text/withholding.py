@@ -82,8 +82,8 @@ def withheld_content(text: str) -> Withheld | None:
     read = text[:_LONGEST]
     if _METHOD_MARKER.search(read):
         return "method"
-    for found in _SENTENCE.finditer(read):
-        sentence = found.group()
+    for match in _SENTENCE.finditer(read):
+        sentence = match.group()
         if _CAREFUL.search(sentence):
             continue
         if _is_sexual(sentence):
@@ -95,8 +95,8 @@ def withheld_content(text: str) -> Withheld | None:
 
 def marked_as(response: str | None) -> Withheld | None:
     """Which content a response stands for that is a marker and nothing else."""
-    told = (response or "").strip()
-    return next((name for name, marker in MARKERS.items() if told == marker), None)
+    answer = (response or "").strip()
+    return next((name for name, marker in MARKERS.items() if answer == marker), None)
 
 
 def _is_sexual(sentence: str) -> bool:

@@ -52,8 +52,8 @@ _LIST_MARK = re.compile(r"(?:\A|\n)[ \t]*[0-9]{1,2}[.)]\s")
 def loose_tokens(response: str, stated: Sequence[Stated]) -> list[Token]:
     """What may be codes and numbers of an answer, outside of what it states; with the noun behind each, and where it stands."""
     taken = bytearray(len(response))
-    for one in stated:
-        taken[one.start : one.end] = b"\1" * (one.end - one.start)
+    for statement in stated:
+        taken[statement.start : statement.end] = b"\1" * (statement.end - statement.start)
     marks = [match.span() for match in islice(_LIST_MARK.finditer(response), _MOST)]
     return [
         (match["token"], match["noun"] or "", match.start())
@@ -67,7 +67,7 @@ def agreed(question: str, response: str, texts: Sequence[str]) -> tuple[int, int
     agreement = _AGREEMENT.match(response)
     if agreement is None or agreement.end() > _LONGEST_AGREEMENT:
         return None
-    asked = next((one for one in _SENTENCE.findall(question) if one.endswith("?")), "")
+    asked = next((sentence for sentence in _SENTENCE.findall(question) if sentence.endswith("?")), "")
     plain = [_PLAIN.sub("", text).lower() for text in texts]
     for match in islice(_SPECIFIC.finditer(asked), _MOST):
         piece = match.group()
@@ -89,17 +89,17 @@ class QuestionText:
     def spot(self, stated: Stated) -> tuple[int, int] | None:
         """Where it stands in the question; None where it does not."""
         if isinstance(stated, Identifier):
-            found = next(iter(self._identified.spots(stated)), None)
+            spot = next(iter(self._identified.spots(stated)), None)
         elif isinstance(stated, CountedThings):
             spots, beside = self._places.counted(stated)
-            found = spots[0] if spots and (beside or stated.value > SMALL) else None
+            spot = spots[0] if spots and (beside or stated.value > SMALL) else None
         else:
             spots = self._places.written(stated) or self._places.valued(stated)
-            found = spots[0] if spots else None
-            if found is None and isinstance(stated, TextFigure):
-                found = self._places.unread(stated, frozenset)[0]
-                return found[1:] if found else self._bare_age(stated) or self._short_date(stated) or self._bare_amount(stated)
-        return found[1:] if found else self._as_written(stated)
+            spot = spots[0] if spots else None
+            if spot is None and isinstance(stated, TextFigure):
+                spot = self._places.unread(stated, frozenset)[0]
+                return spot[1:] if spot else self._bare_age(stated) or self._short_date(stated) or self._bare_amount(stated)
+        return spot[1:] if spot else self._as_written(stated)
 
     def _as_written(self, stated: Stated) -> tuple[int, int] | None:
         start, end = stated.start, stated.end
@@ -110,16 +110,16 @@ class QuestionText:
         written = self._response[start:end].rstrip("-/.")
         if len(written) <= _SHORTEST or not any(map(str.isdigit, written)):
             return None
-        found = re.search(rf"(?<!\w){re.escape(written)}(?!\w)", self.question, re.IGNORECASE)
-        return found.span() if found else None
+        match = re.search(rf"(?<!\w){re.escape(written)}(?!\w)", self.question, re.IGNORECASE)
+        return match.span() if match else None
 
     def _bare_age(self, stated: TextFigure) -> tuple[int, int] | None:
         """Where the question has an age without its unit: "two kids, 4 and 9"."""
         if stated.kind != "duration" or stated.unit != "month" or not isinstance(stated.value, Decimal) or stated.value % _MONTHS:
             return None
         bare = re.compile(rf"(?<![\w.,/:£$€-]){int(stated.value / _MONTHS)}(?=\s*(?:[,;.!?)]|\Z|(?:and|et|ans?)\b))")
-        found = bare.search(self.question) if _AGED.search(stated.text) else None
-        return found.span() if found else None
+        match = bare.search(self.question) if _AGED.search(stated.text) else None
+        return match.span() if match else None
 
     def _short_date(self, stated: TextFigure) -> tuple[int, int] | None:
         """Where the question has a date with its month cut short: "5 sept"."""
@@ -127,13 +127,13 @@ class QuestionText:
             return None
         month, day = map(int, stated.value.split("-")[-2:])
         names = f"{ENGLISH_MONTHS[month - 1][:3]}|{FRENCH_MONTHS[month - 1][:3]}"
-        found = re.search(
+        match = re.search(
             rf"(?<![\w.,/]){day}(?:st|nd|rd|th|er)?[ ./-](?:(?:{names})|0?{month}\b)"
             rf"|\b(?:{names})[a-z.]*[ ]{day}\b",
             self.question,
             re.IGNORECASE,
         )
-        return found.span() if found else None
+        return match.span() if match else None
 
     def _bare_amount(self, stated: TextFigure) -> tuple[int, int] | None:
         """Where the question has an amount without its currency: "90 pounds plus 20 a day"."""
@@ -166,7 +166,7 @@ class QuestionText:
         """The numbers of the question that the answer has too."""
         answer = {_value(match) for match in islice(_NUMBER.finditer(self._response), _MOST)}
         asked = dict.fromkeys(_value(match) for match in islice(_NUMBER.finditer(self.question), _MOST))
-        return [one for one in asked if one in answer]
+        return [number for number in asked if number in answer]
 
 
 def _value(match: re.Match[str]) -> Decimal:

@@ -121,7 +121,7 @@ class _Check:
     def __init__(self, prompt: str, response: Readable, documents: Sequence[Document], stated: Sequence[Stated]) -> None:
         self._documents, self._readable = documents, response
         self._texts = [Readable(document.text) for document in documents]
-        texts = [one.text for one in self._texts]
+        texts = [readable.text for readable in self._texts]
         read = cache(FigureText)
         named = [name for document in documents for name in (document.title, document.source) if name]
         self._places = ClaimPlaces([*texts, *named], read)
@@ -132,12 +132,12 @@ class _Check:
         self._surroundings = Surroundings(texts, response.text, self._question, self._places.figures)
         self._unjudged = _MOST_JUDGED
         self._prompt, self._response, self._stated = prompt, response.text, stated
-        self._figures = [one for one in stated if isinstance(one, TextFigure)]
+        self._figures = [statement for statement in stated if isinstance(statement, TextFigure)]
         self._unread_left = _MOST_UNREAD
 
     def claims(self) -> list[Claim]:
         """All claims in order."""
-        claims = [self._checked(one) for one in self._stated]
+        claims = [self._checked(statement) for statement in self._stated]
         missing = [at for at, claim in enumerate(claims) if not claim.supported]
         loose = loose_tokens(self._response, self._stated)
         if not missing and not loose:
@@ -145,19 +145,19 @@ class _Check:
         question = Readable(self._prompt).text
         asked = QuestionText(question, self._response, self._read)
         premises = Premises(question, self._response, self._places.texts)
-        held = list(claims)
+        before = list(claims)
         for at in missing:
             spot = asked.spot(self._stated[at])
             if spot is not None:
-                claims[at] = self._as_said(held, at, spot, premises)
+                claims[at] = self._as_said(before, at, spot, premises)
         for at in missing:  # what an answer denies once it affirms nowhere
             if claims[at].state == "asserted" and self._stated[at].text.lower() in premises.denied:
                 claims[at] = replace(claims[at], state="repeated")
         if missing:
             self._follow(claims, asked)
-        for one, spot in asked.tokens(loose, self._places.texts):
-            affirmed = premises.affirms(one.start, one.end, spot, (), kind=one.kind)
-            claims.append(self._claim_at(one, "asserted" if affirmed else "repeated", None))
+        for identifier, spot in asked.tokens(loose, self._places.texts):
+            affirmed = premises.affirms(identifier.start, identifier.end, spot, (), kind=identifier.kind)
+            claims.append(self._claim_at(identifier, "asserted" if affirmed else "repeated", None))
         return sorted(claims, key=lambda claim: claim.place.start)
 
     def _follow(self, claims: list[Claim], asked: QuestionText) -> None:
@@ -167,7 +167,7 @@ class _Check:
             return
         sums = self._sums(claims, asked)
         dates = any(claim.kind == "date" and claim.state in ("missing", "asserted") for claim in claims)
-        days = [str(one.value) for one in self._read(asked.dated).of("date")] if dates else []
+        days = [str(figure.value) for figure in self._read(asked.dated).of("date")] if dates else []
         spans = self._spans(asked) if days else []
         yearly = _YEARLY.search(self._response) is not None
         for _ in range(_PASSES):
@@ -191,23 +191,23 @@ class _Check:
     def _sums(self, claims: Sequence[Claim], asked: QuestionText) -> Sums:
         """The figures that may be computed with: the user's own, those of the documents, and small counts."""
         false = self._sizes(claims, "asserted")
-        own = [one for one in asked.numbers() if one not in false and one / 100 not in false]
-        counts, texts = {one for one in own if one <= SMALL}, self._places.texts
+        numbers = [number for number in asked.numbers() if number not in false and number / 100 not in false]
+        counts, texts = {number for number in numbers if number <= SMALL}, self._places.texts
         if counts:  # the small numbers of the answer may multiply as well: three lots
             low = self._response.lower()
             counts |= {Decimal(match.group()) for match in islice(_COUNTED.finditer(self._response), _MOST_BESIDE)}
             counts |= {Decimal(at) for at, words in enumerate(_COUNT_WORDS, 2) if re.search(rf"\b(?:{words})\b", low)}
             counts |= {Decimal(5)} if _WORKING_WEEK.search(low) else set()
         prices = (match for text in texts for match in _PRICE.finditer(text))
-        priced = {decimal_of(match["before"] or match["after"]) for match in islice(prices, _MOST_PRICED)} if own else set()
-        held = self._places.figures("percentage") if own else ()
-        percentages = [figure.value for figure, _ in held if isinstance(figure.value, Decimal)]
-        lows = map(str.lower, texts if own else ())
+        priced = {decimal_of(match["before"] or match["after"]) for match in islice(prices, _MOST_PRICED)} if numbers else set()
+        figures = self._places.figures("percentage") if numbers else ()
+        percentages = [figure.value for figure, _ in figures if isinstance(figure.value, Decimal)]
+        lows = map(str.lower, texts if numbers else ())
         named = [value for low in lows for word, value in _NAMED_SHARES.items() if word in low]
-        shares = {*(one / 100 for one in percentages[:_MOST_PRICED]), *named}
+        shares = {*(percentage / 100 for percentage in percentages[:_MOST_PRICED]), *named}
         fractions = islice(_FRACTION.finditer(self._prompt), _MOST_FOLLOWED)
         sums = Sums(
-            {one for one in own if one > SMALL}
+            {number for number in numbers if number > SMALL}
             | self._sizes(claims, "repeated")
             | {Decimal(match["part"]) / Decimal(match["whole"]) for match in fractions if match["part"] in self._response},
             counts,
@@ -223,8 +223,8 @@ class _Check:
     def _spans(self, asked: QuestionText) -> list[TextFigure]:
         """The durations that may lie between two days: those of the documents, and of the question where the answer has them."""
         answered = {duration.value for duration in self._read(self._response).of("duration")}
-        spans = [one for text in self._places.texts for one in self._read(_ONE.sub("1", text)).of("duration")]
-        return spans + [one for one in self._read(asked.question).of("duration") if one.value in answered]
+        spans = [duration for text in self._places.texts for duration in self._read(_ONE.sub("1", text)).of("duration")]
+        return spans + [duration for duration in self._read(asked.question).of("duration") if duration.value in answered]
 
     def _size_follows(self, claim: Claim, size: Decimal, sums: Sums, *, yearly: bool) -> bool:
         """Whether a number is computed from others; a small one only where it is an amount or stands nowhere."""
@@ -241,11 +241,11 @@ class _Check:
             return True
         year, _, day = str(stated.value).partition("-")
         elsewhere = bool(days and day) and year.isdigit() and any(year in text for text in self._places.texts)
-        return elsewhere and any(one.value == f"--{day}" for one, _ in self._places.figures("date"))
+        return elsewhere and any(figure.value == f"--{day}" for figure, _ in self._places.figures("date"))
 
     def _sizes(self, claims: Sequence[Claim], state: ClaimState, *, durations: bool = False) -> set[Decimal]:
         at = [at for at, claim in enumerate(claims) if claim.state == state][:_MOST_FOLLOWED]
-        return set(filter(None, [self._size(one, durations=durations) for one in at]))
+        return set(filter(None, [self._size(index, durations=durations) for index in at]))
 
     def _size(self, at: int, *, durations: bool = False) -> Decimal | None:
         """The number of a figure or of counted things, a percentage as a share; None for anything else."""
@@ -265,8 +265,8 @@ class _Check:
         """A claim that the question has, by whether the answer affirms it; `asked` is where the question has it."""
         claim, stated = claims[at], self._stated[at]
         beside = [
-            Place(start=one.start, end=one.end, text=one.text)
-            for one, other in zip(self._stated, claims, strict=True)
+            Place(start=statement.start, end=statement.end, text=statement.text)
+            for statement, other in zip(self._stated, claims, strict=True)
             if other.supported and other.kind == claim.kind
         ]
         address = isinstance(stated, Identifier) and stated.unit == ADDRESS
@@ -321,8 +321,8 @@ class _Check:
         if claim.state != "supported" or not spots or self._beyond(spots):
             return claim
         dated = isinstance(stated, TextFigure) and stated.kind == "date"
-        own = sense_of(self._response, stated.start, stated.end, dated=dated)
-        if own.plain and not signed(self._places.texts, spots):
+        sense = sense_of(self._response, stated.start, stated.end, dated=dated)
+        if sense.plain and not signed(self._places.texts, spots):
             return claim
         money = isinstance(stated, TextFigure) and stated.kind in ("amount", "percentage")
         every = self._spots(stated) if isinstance(stated, TextFigure) else spots
@@ -332,19 +332,19 @@ class _Check:
             for at, start, end in every
             if not any(other != (at, start, end) and other[0] == at and other[1] <= start and end <= other[2] for other in every)
         ]
-        loose = altered(own, self._places.texts, every, money=money, dated=dated)
+        loose = altered(sense, self._places.texts, every, money=money, dated=dated)
         return self._claim_at(stated, "altered", spots[0]) if loose and not self._beyond(every) else claim
 
     def _bound_elsewhere(self, stated: TextFigure, clause: tuple[int, int]) -> Spot | None:
         """The row that a figure is bound to among the others of its clause, where it stands in other rows."""
-        at = bisect_left(self._figures, stated.start, key=lambda one: one.start)
+        at = bisect_left(self._figures, stated.start, key=lambda figure: figure.start)
         near = self._figures[max(0, at - _MOST_BESIDE) : at + _MOST_BESIDE + 1]
-        within = [one for one in near if clause[0] <= one.start < clause[1]]
-        values = [Value(one.start, one.end, self._spots(one)) for one in within] if len(within) > 1 else []
+        within = [figure for figure in near if clause[0] <= figure.start < clause[1]]
+        values = [Value(figure.start, figure.end, self._spots(figure)) for figure in within] if len(within) > 1 else []
         return self._rows.bound_elsewhere(self._response, clause, values, values[within.index(stated)]) if values else None
 
     def _other_column(self, stated: TextFigure | Identifier, clause: tuple[int, int], spots: Sequence[Spot]) -> Spot | None:
-        values = [(one.start, one.end) for one in self._stated if clause[0] <= one.start < clause[1]]
+        values = [(statement.start, statement.end) for statement in self._stated if clause[0] <= statement.start < clause[1]]
         asked = (stated.start, stated.end)
         return other_column(self._places.texts, spots, self._response, clause, values, asked, self._question)
 

@@ -74,22 +74,26 @@ def computed(stated: TextFigure, response: str, texts: Sequence[str], numbers: S
     if stated.kind == "percentage":
         return _shared(value, beside, texts, numbers)
     if stated.kind == "duration":
-        return any(_as_long(stated, value, one) for text in texts for one in read(text).of("duration"))
-    terms = {one for text in beside for one in islice(_amounts(text), _MOST)} - {value}
-    pairs = [(one, other) for one, other in combinations(terms, 2) if value in (one + other, abs(one - other))]
-    if any(one in numbers and other in numbers for one, other in pairs):
+        return any(_as_long(stated, value, duration) for text in texts for duration in read(text).of("duration"))
+    terms = {amount for text in beside for amount in islice(_amounts(text), _MOST)} - {value}
+    pairs = [(first, other) for first, other in combinations(terms, 2) if value in (first + other, abs(first - other))]
+    if any(first in numbers and other in numbers for first, other in pairs):
         return True
     times = {Decimal(match["times"]) for text in beside for match in _TIMES.finditer(text)}
     for text in texts if times else ():
-        for one in read(text).of("amount"):
-            each = isinstance(one.value, Decimal) and one.unit == stated.unit and any(one.value * by == value for by in times)
-            if each and _EACH.match(lower_case(text), one.end):
+        for amount in read(text).of("amount"):
+            each = (
+                isinstance(amount.value, Decimal)
+                and amount.unit == stated.unit
+                and any(amount.value * by == value for by in times)
+            )
+            if each and _EACH.match(lower_case(text), amount.end):
                 return True
     sizes = {match["size"].lower() for text in texts for match in islice(_IN_SIZES.finditer(text), _MOST)}
     return any(value / _SIZES[size] in numbers for size in sizes)
 
 
-def rounded(response: str, start: int, value: Decimal, held: Iterable[Decimal], *, always: bool = False) -> bool:
+def rounded(response: str, start: int, value: Decimal, numbers: Iterable[Decimal], *, always: bool = False) -> bool:
     """Whether a number is one of those that are held, rounded as the words before it say, or as its writing says (`always`)."""
     before = lower_case(response[max(0, start - _BEFORE_ROUNDED) : start])
     about, over, under = always or _ABOUT.search(before), _OVER.search(before), _UNDER.search(before)
@@ -97,10 +101,10 @@ def rounded(response: str, start: int, value: Decimal, held: Iterable[Decimal], 
         return False
     step = Decimal(1).scaleb(value.normalize().as_tuple().exponent)  # type: ignore[arg-type]
     return any(
-        (about and abs(one - value) <= min(step / 2, abs(value) * _WIDEST))
-        or (over and 0 < one - value < step)
-        or (under and 0 < value - one < step)
-        for one in held
+        (about and abs(number - value) <= min(step / 2, abs(value) * _WIDEST))
+        or (over and 0 < number - value < step)
+        or (under and 0 < value - number < step)
+        for number in numbers
     )
 
 
@@ -109,16 +113,16 @@ class Sums:
 
     def __init__(
         self,
-        own: Set[Decimal],
+        asked: Set[Decimal],
         counts: Set[Decimal],
-        held: Set[Decimal],
+        supported: Set[Decimal],
         priced: Set[Decimal],
         shares: Set[Decimal],
         spans: Set[Decimal],
     ) -> None:
-        self.held, self._own, self._computed = set(held), set(own), set[Decimal]()
+        self.held, self._own, self._computed = set(supported), set(asked), set[Decimal]()
         self._small = sorted(counts)[:_MOST_COUNTS]
-        products = {one * other for one, other in combinations(self._small, 2)}
+        products = {first * other for first, other in combinations(self._small, 2)}
         self._counts, self._priced = {*counts, *products}, priced
         self._spans = spans
         self._factors = {*self._counts, *shares, *(1 - share for share in shares)}
@@ -133,13 +137,13 @@ class Sums:
 
     def follows(self, value: Decimal, *, yearly: bool) -> bool:
         """Whether a number follows from one of the user's and one that the documents have; `yearly`: so do twelfths."""
-        if yearly and any(value in (one * _MONTHS, one / _MONTHS) for one in self._own):
+        if yearly and any(value in (number * _MONTHS, number / _MONTHS) for number in self._own):
             return True
         if any(value == count * price for count in self._counts for price in self._priced | self.held | self._computed):
             return True
-        if any(value == abs(one - other) for one, other in combinations(sorted(self._own)[:_MOST_COUNTS], 2)):
+        if any(value == abs(first - other) for first, other in combinations(sorted(self._own)[:_MOST_COUNTS], 2)):
             return True
-        if any(value == one * price for one in self._computed for price in self._priced):
+        if any(value == number * price for number in self._computed for price in self._priced):
             return True
         others = self.held | self._computed
         if any(_follows(value, first, second) for first in self._own for second in others):
@@ -160,7 +164,7 @@ class Sums:
             return True
         if any(value in (first + second, abs(first - second)) for first in self._own | self._computed for second in others):
             return True
-        if any(_rounds(one / _MONTHS, value) for one in self._own | self._computed):
+        if any(_rounds(number / _MONTHS, value) for number in self._own | self._computed):
             return True
         return any(
             part < whole and _rounds(amount * part / whole, value)
@@ -178,15 +182,15 @@ def _follows(value: Decimal, first: Decimal, second: Decimal) -> bool:
     )
 
 
-def dated(value: str, own: Sequence[str], spans: Sequence[TextFigure], held: Set[Decimal]) -> bool:
+def dated(value: str, asked: Sequence[str], spans: Sequence[TextFigure], numbers: Set[Decimal]) -> bool:
     """Whether a date is one of the user's and a duration of the documents later or earlier, or a year and an age."""
     if _YEAR.fullmatch(value):
-        years = {one.value / _MONTHS for one in spans if isinstance(one.value, Decimal) and one.unit == "month"} | held
-        return any(abs(int(value) - int(one[:4])) in years for one in own if one[:4].isdigit() and one != value)
+        years = {span.value / _MONTHS for span in spans if isinstance(span.value, Decimal) and span.unit == "month"} | numbers
+        return any(abs(int(value) - int(day[:4])) in years for day in asked if day[:4].isdigit() and day != value)
     aim = _day(value)
-    days = {int(one.value) for one in spans if isinstance(one.value, Decimal) and one.unit == "day"}
-    months = {int(one.value) for one in spans if isinstance(one.value, Decimal) and one.unit == "month"}
-    for written in own if aim else ():
+    days = {int(span.value) for span in spans if isinstance(span.value, Decimal) and span.unit == "day"}
+    months = {int(span.value) for span in spans if isinstance(span.value, Decimal) and span.unit == "month"}
+    for written in asked if aim else ():
         start = _day(written)
         if not aim or not start:
             continue
@@ -226,7 +230,7 @@ def _amounts(text: str) -> Iterator[Decimal]:
 
 def _shared(value: Decimal, beside: Sequence[str], texts: Sequence[str], numbers: Set[Decimal]) -> bool:
     near = [decimal_of(match.group()) for text in beside for match in islice(_PIECE.finditer(text), _MOST)]
-    pairs = [(one, other) for one, other in permutations([one for one in dict.fromkeys(near) if one >= 1], 2)]
+    pairs = [(first, other) for first, other in permutations([first for first in dict.fromkeys(near) if first >= 1], 2)]
     if any(_rounds(part / whole * 100, value) and part in numbers and whole in numbers for part, whole in pairs):
         return True
     for match in (match for text in texts for match in islice(_OF.finditer(text), _MOST_SHARES)):
@@ -242,8 +246,8 @@ def _rounds(exact: Decimal, value: Decimal) -> bool:
     return abs(exact - value) <= Decimal(1).scaleb(min(0, exponent if isinstance(exponent, int) else 0)) / 2
 
 
-def _as_long(stated: TextFigure, value: Decimal, one: TextFigure) -> bool:
-    if one.unit == stated.unit or not isinstance(one.value, Decimal):
+def _as_long(stated: TextFigure, value: Decimal, duration: TextFigure) -> bool:
+    if duration.unit == stated.unit or not isinstance(duration.value, Decimal):
         return False
-    apart = one.value * _DAYS[one.unit] - value * _DAYS[stated.unit]
-    return abs(apart) < Decimal("0.001") and one.per == stated.per and "working" not in (one.days, stated.days)
+    apart = duration.value * _DAYS[duration.unit] - value * _DAYS[stated.unit]
+    return abs(apart) < Decimal("0.001") and duration.per == stated.per and "working" not in (duration.days, stated.days)

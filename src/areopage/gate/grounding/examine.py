@@ -91,15 +91,15 @@ class Source:
 
     def _read(self, index: int, clean: str, wanted: frozenset[str]) -> Set[str]:
         """The wanted stems that a document has; notes in which stretches they stand, and which of them are neighbours."""
-        found: list[str] = []
+        roots: list[str] = []
         ends: list[int] = []
         first = len(self._stretches)
         for start, end in _cuts(clean):
-            found += filter(None, stems_of(clean[start:end].split()))
-            ends.append(len(found))
+            roots += filter(None, stems_of(clean[start:end].split()))
+            ends.append(len(roots))
             self._stretches.append((index, start, end))
         number, before, last = 0, -2, ""
-        for at, root in [(at, root) for at, root in enumerate(found) if root in wanted]:
+        for at, root in [(at, root) for at, root in enumerate(roots) if root in wanted]:
             while at >= ends[number]:
                 number += 1
             if before == at - 1:
@@ -112,7 +112,7 @@ class Source:
             if self._counts[root] <= MOST_PLACES:
                 # A word in two neighbouring stretches counts once in the pair that they make.
                 places += [stretch] if places and places[-1] == stretch - 1 else [stretch - 1, stretch]
-        return wanted.intersection(found)
+        return wanted.intersection(roots)
 
     def best_stretch(self, words: Set[str]) -> tuple[int, int]:
         """The stretch that holds most of these words together with the next one, and how many; (-1, 0) where none is held."""
@@ -175,15 +175,15 @@ class Words(Struct, frozen=True):
 
     def having(self, wanted: Set[str]) -> list[Word]:
         """The words that have one of some stems."""
-        found = []
+        having = []
         end = self.start
         for written, root in zip(self.written, self.stems, strict=True):
             # Nothing that could be taken for a word stands before the next one.
             start = self.text.index(written, end)
             end = start + len(written)
             if root in wanted:
-                found.append(Word(root, written, start, end))
-        return found
+                having.append(Word(root, written, start, end))
+        return having
 
 
 class SentenceGrounding(SentenceCheck, frozen=True, kw_only=True):
@@ -239,7 +239,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         written = WORD.findall(clean, span.start, span.end)
         roots = list(stems_of(written))
         words.append(Words(clean, span.start, written, roots, list(filter(None, roots))))
-    source = Source(documents, [own.roots for own in words])
+    source = Source(documents, [sentence_words.roots for sentence_words in words])
     claims = check_claims(prompt, clean, documents)
     question = frozenset(stems(prompt))
     forms = OtherForms(source.clean, clean)
@@ -252,25 +252,30 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
         first = taken
         while taken < len(claims) and claims[taken].place.start < span.end:
             taken += 1
-        own = tuple(claims[first:taken])
+        stated = tuple(claims[first:taken])
         distinct, features = frozenset(own_words.roots), dict[str, float]()
         unknown: list[Word] = []
         stretch, most = -1, 0
         if distinct:
-            held = frozenset(root for one in own if one.supported for root in stems(one.place.text))
-            unknown = own_words.having(distinct - source.stems - question - held)
+            claimed = frozenset(
+                root for claimed_figure in stated if claimed_figure.supported for root in stems(claimed_figure.place.text)
+            )
+            unknown = own_words.having(distinct - source.stems - question - claimed)
             edge = (last - 1) / (last + 1) if last and index in (0, last) else 0.0
             features = _features(low, denied, own_words, unknown, edge, source)
             stretch, most = source.best_stretch(distinct)
         supporting = source.place(stretch) if stretch >= 0 else None
         if supporting is not None:
-            there = denies(supporting.text.lower().replace("’", "'"))
-            features |= {"negation_alone": float(denied and not there), "negation_lost": float(there and not denied)}
+            denied_there = denies(supporting.text.lower().replace("’", "'"))
+            features |= {
+                "negation_alone": float(denied and not denied_there),
+                "negation_lost": float(denied_there and not denied),
+            }
         # A sentence states something with a figure, or where it neither leaves open, nor is courteous, nor refuses.
         claim = bool(distinct) and (
-            any(one.kind in _STATING and one.state != "repeated" for one in own)
+            any(figure.kind in _STATING and figure.state != "repeated" for figure in stated)
             or not (
-                (own and all(one.state == "repeated" for one in own) and unable(low))
+                (stated and all(figure.state == "repeated" for figure in stated) and unable(low))
                 or features["courtesy"]
                 or (len(low) <= _LONGEST_COURTESY and _COURTEOUS.issuperset(map(str.lower, own_words.written)))
                 or (
@@ -281,7 +286,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
             )
         )
         near = source.near(stretch) if claim and most >= LEAST_NEAR * len(distinct) else ""
-        names = [*_names(clean, span, unknown, own, forms), *premises.names(span, own_words, own, source.stems)]
+        names = [*_names(clean, span, unknown, stated, forms), *premises.names(span, own_words, stated, source.stems)]
         names.sort(key=lambda name: name.place.start)
         examined.append(
             SentenceGrounding(
@@ -295,7 +300,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
                 document=supporting.document if supporting else "",
                 words=len(own_words.roots),
                 unsupported=tuple([Place(start=word.start, end=word.end, text=word.written) for word in unknown]),
-                claims=(*own, *names),
+                claims=(*stated, *names),
                 supporting=supporting,
                 shares=tuple([len(distinct & stems) / len(distinct) for stems in source.held]) if distinct else (),
             )
@@ -349,13 +354,15 @@ class _AskedNames:
         self._premises: Premises | None = None
         self._left = _MOST_ASKED
 
-    def names(self, span: Span, words: Words, claims: Sequence[Claim], held: Set[str]) -> Iterator[Claim]:
+    def names(self, span: Span, words: Words, claims: Sequence[Claim], documented: Set[str]) -> Iterator[Claim]:
         """Those of a sentence, each with whether the answer affirms it; `held` are the stems of the documents."""
-        alone = (self._question & set(words.roots)) - held
-        halved = _HALVES if _HALF_OFF.search(self._prompt) and "50" not in held else frozenset[str]()
+        alone = (self._question & set(words.roots)) - documented
+        halved = _HALVES if _HALF_OFF.search(self._prompt) and "50" not in documented else frozenset[str]()
         asked = words.having(alone | halved) if alone or halved else []
         named = [
-            word for word in asked if (word.stem in halved and word.stem not in held) or self._is_name(word, span.start, held)
+            word
+            for word in asked
+            if (word.stem in halved and word.stem not in documented) or self._is_name(word, span.start, documented)
         ]
         covered = Covered(claims) if named else ()
         for word in named:
@@ -369,7 +376,7 @@ class _AskedNames:
             place = Place(start=word.start, end=word.end, text=word.written)
             yield Claim(kind="name", place=place, state="asserted" if affirmed else "repeated")
 
-    def _is_name(self, word: Word, first: int, held: Set[str]) -> bool:
+    def _is_name(self, word: Word, first: int, documented: Set[str]) -> bool:
         """Whether a word is a name or a month; a surname is one behind another name that the documents do not have either."""
         if word.written.lower() in _TITLES:
             return False
@@ -381,4 +388,4 @@ class _AskedNames:
         if is_proper(word.written) and re.search(inside, self._prompt):
             return not self._forms.has(word.written)
         full = _FULL_NAME.search(self._response, max(0, word.start - _BEFORE_MONTH), word.end)
-        return full is not None and full.group() in self._prompt and held.isdisjoint(stems(full.group()))
+        return full is not None and full.group() in self._prompt and documented.isdisjoint(stems(full.group()))

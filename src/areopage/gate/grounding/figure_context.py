@@ -38,12 +38,12 @@ class Placement(Struct, frozen=True):
 
 class _FigureWords(Struct, frozen=True):
     """The words around a figure of the answer: the nearest, these and the question's, those of the sentence and the question's;
-    and how many the sentence has of its own."""
+    and how many the sentence has itself."""
 
     local: frozenset[str]
     near: frozenset[str]
     words: frozenset[str]
-    own: int
+    count: int
 
 
 class Surroundings:
@@ -68,10 +68,10 @@ class Surroundings:
             nearness = len(asked.near & self._around(rival))
             if nearness < nearest + _NEARER or 2 * len(asked.local & self._around(rival)) < len(asked.local):
                 continue
-            in_all = max(one + len(asked.words & self._sentence(spot)) for one, spot in zip(near, spots, strict=True))
+            in_all = max(nearness + len(asked.words & self._sentence(spot)) for nearness, spot in zip(near, spots, strict=True))
             if nearness + len(asked.words & self._sentence(rival)) >= in_all + _NEARER_IN_ALL:
                 return Placement(True, best, rival)
-        alone = asked.own >= _FEWEST and not any(asked.words & self._sentence(spot, _BEYOND) for spot in spots)
+        alone = asked.count >= _FEWEST and not any(asked.words & self._sentence(spot, _BEYOND) for spot in spots)
         return Placement(alone, best)
 
     def _asked(self, stated: TextFigure) -> _FigureWords:
@@ -79,10 +79,10 @@ class Surroundings:
         clean = self._answer
         unit = set(_stems(clean[start:end]))
         first, last = _sentence_at(self._response, start, end)
-        own = frozenset(_stems(clean[first:start] + " " + clean[end:last])) - unit
+        words = frozenset(_stems(clean[first:start] + " " + clean[end:last])) - unit
         local = frozenset(_nearest(clean, max(first, start - _NEAR), start, end, min(last, end + _NEAR))) - unit
         question = self._question - unit
-        return _FigureWords(local, local | question, own | question, len(own))
+        return _FigureWords(local, local | question, words | question, len(words))
 
     def _rivals(self, stated: TextFigure, wanted: Set[str], least: int) -> list[Spot]:
         """The documents' other figures of the same kind and unit near which that many of the words stand, the nearest first."""
@@ -95,13 +95,13 @@ class Surroundings:
         return [spot for count, spot in sorted(near, key=lambda pair: -pair[0])[:_MOST_READ] if count >= least]
 
     def _around(self, spot: Spot) -> frozenset[str]:
-        found = self._near.get(spot)
-        if found is None:
+        words = self._near.get(spot)
+        if words is None:
             number, start, end = spot
-            found = self._near[spot] = frozenset(
+            words = self._near[spot] = frozenset(
                 _nearest(self._clean[number], max(0, start - _NEAR), start, end, end + _NEAR, _NEAREST)
             )
-        return found
+        return words
 
     def _sentence(self, spot: Spot, beyond: int = 0) -> frozenset[str]:
         """The words of a spot's sentence, and of so many characters around it."""

@@ -156,7 +156,7 @@ def sense_of(text: str, start: int, end: int, *, dated: bool = False) -> Sense:
     after = after[: closing.start() + 1] if closing else after
     if dated:
         return Sense(bound=-1 if _LATEST.search(before) else 1 if _EARLIEST.search(before) else 0)
-    own_after = after[: found.start()] if (found := _DIGITS.search(after)) else after
+    own_after = after[: number.start()] if (number := _DIGITS.search(after)) else after
     own_before = _since_number(before)
     per = _PER.match(after)
     era = _ERA.match(lower_case(text[end : end + _AFTER]))
@@ -209,16 +209,16 @@ def _bound(before: str, after: str) -> int:
     following = _BOUND_AFTER.match(after)
     if following:
         return 1 if following["least"] else -1
-    found = 0
+    bound = 0
     for match in _BOUND.finditer(before):
         if match["least"] or match["most"]:
             if _PARTING.search(before, match.end()):
                 continue
-            found = 1 if match["least"] else -1
+            bound = 1 if match["least"] else -1
         else:
             up = match["up"] is not None
-            found = 1 if up != (_NOT.search(before[: match.start()]) is not None) else -1
-    return found
+            bound = 1 if up != (_NOT.search(before[: match.start()]) is not None) else -1
+    return bound
 
 
 def signed(texts: Sequence[str], spots: Sequence[Spot]) -> bool:
@@ -226,37 +226,37 @@ def signed(texts: Sequence[str], spots: Sequence[Spot]) -> bool:
     return any(not _MINUSES.isdisjoint(texts[number][max(0, start - 3) : start]) for number, start, _ in spots)
 
 
-def altered(own: Sense, texts: Sequence[str], spots: Sequence[Spot], *, money: bool, dated: bool) -> bool:
+def altered(stated: Sense, texts: Sequence[str], spots: Sequence[Spot], *, money: bool, dated: bool) -> bool:
     """Whether texts have a figure in another sense only; with `money` its bound must be in the texts as well."""
-    held = [sense_of(texts[number], start, end, dated=dated) for number, start, end in spots]
-    if not held:
+    senses = [sense_of(texts[number], start, end, dated=dated) for number, start, end in spots]
+    if not senses:
         return False
-    if own.sign == -1:
-        other_sign = not any(one.sign < 0 or one.loss for one in held)
+    if stated.sign == -1:
+        other_sign = not any(sense.sign < 0 or sense.loss for sense in senses)
     else:
-        other_sign = all(one.sign == -1 for one in held) and own.sign != -2 and not (own.loss and own.sign == 0)
-    bounds, eras = {one.bound for one in held}, {one.era for one in held}
-    opposed = own.bound != 0 and own.bound not in bounds and (money or bounds == {-own.bound})
-    rates = zip(held, spots, strict=True)
+        other_sign = all(sense.sign == -1 for sense in senses) and stated.sign != -2 and not (stated.loss and stated.sign == 0)
+    bounds, eras = {sense.bound for sense in senses}, {sense.era for sense in senses}
+    opposed = stated.bound != 0 and stated.bound not in bounds and (money or bounds == {-stated.bound})
+    rates = zip(senses, spots, strict=True)
     return (
         other_sign
         or opposed
-        or (own.exact and 0 not in bounds)
-        or (own.basis != "" and all(one.basis == _OPPOSITE[own.basis] for one in held))
-        or (own.thing != "" and all((one.thing or one.time) not in ("", own.thing) for one in held))
-        or (own.time != "" and not own.thing and not any(_rated(own, one, texts, spot) for one, spot in rates))
-        or (-1 not in eras if own.era == -1 else own.era == 1 and eras == {-1})
+        or (stated.exact and 0 not in bounds)
+        or (stated.basis != "" and all(sense.basis == _OPPOSITE[stated.basis] for sense in senses))
+        or (stated.thing != "" and all((sense.thing or sense.time) not in ("", stated.thing) for sense in senses))
+        or (stated.time != "" and not stated.thing and not any(_rated(stated, sense, texts, spot) for sense, spot in rates))
+        or (-1 not in eras if stated.era == -1 else stated.era == 1 and eras == {-1})
     )
 
 
-def _rated(own: Sense, held: Sense, texts: Sequence[str], spot: Spot) -> bool:
-    if held.time == own.time:
+def _rated(stated: Sense, documented: Sense, texts: Sequence[str], spot: Spot) -> bool:
+    if documented.time == stated.time:
         return True
-    if held.time or held.thing:
+    if documented.time or documented.thing:
         return False
     number, first, last = spot
     near = lower_case(texts[number][max(0, first - _AROUND) : last + _AROUND])
-    words, adjectives = _RATE_WORDS[own.time], _RATE_ADJECTIVES[own.time]
+    words, adjectives = _RATE_WORDS[stated.time], _RATE_ADJECTIVES[stated.time]
     leads = r"par|per|/|chaque|each|every|l[ea]s?|d[eu]|pour une?|a|an|un|une|tous les|toutes les|of the|for the|in"
     said = rf"(?:(?:{leads})[ \u00a0']?(?:{words}))(?![^\W_])"
     return re.search(rf"(?<![^\W_]){said}|{adjectives}|l['’](?:{words})(?![^\W_])", near) is not None

@@ -58,7 +58,7 @@ class FeatureTable(Struct, frozen=True):
     sentences: Floats
     labels: Floats
     rows: NDArray[np.int64]
-    told: Floats
+    counts: Floats
     answers: Floats
     made: NDArray[np.bool_]
     groups: NDArray[np.int64]
@@ -69,20 +69,20 @@ def tabulate(rows: Sequence[FittingRow]) -> FeatureTable:
     lines: list[list[float]] = []
     labels: list[float] = []
     owners: list[int] = []
-    told: list[tuple[int, int]] = []
+    counts: list[tuple[int, int]] = []
     for number, row in enumerate(rows):
-        for one in examine(row.prompt, row.response, row.documents, row.language):
-            if one.claim:
-                lines.append([one.features[name] for name in SENTENCE_FEATURES])
-                labels.append(_label(row, one.start, one.end))
+        for sentence in examine(row.prompt, row.response, row.documents, row.language):
+            if sentence.claim:
+                lines.append([sentence.features[name] for name in SENTENCE_FEATURES])
+                labels.append(_label(row, sentence.start, sentence.end))
                 owners.append(number)
-                told.append((len(one.unsupported), one.words))
+                counts.append((len(sentence.unsupported), sentence.words))
     names = {group: number for number, group in enumerate(sorted({row.group for row in rows}))}
     return FeatureTable(
         np.array(lines, dtype=np.float64).reshape(-1, len(SENTENCE_FEATURES)),
         np.array(labels, dtype=np.float64),
         np.array(owners, dtype=np.int64),
-        np.array(told, dtype=np.float64).reshape(-1, 2),
+        np.array(counts, dtype=np.float64).reshape(-1, 2),
         np.array([row.ungrounded for row in rows], dtype=np.float64),
         np.array([row.made for row in rows], dtype=np.bool_),
         np.array([names[row.group] for row in rows], dtype=np.int64),
@@ -129,14 +129,14 @@ def fit_table(
         raise ValueError("labels: both grounded and ungrounded answers with claims are required")
     sentence = _sentence_model(table, real)
     inner = folds(table.groups, INNER_FOLDS, seed)
-    found: dict[int, dict[str, float]] = {}
+    answers: dict[int, dict[str, float]] = {}
     for fold in range(INNER_FOLDS):
         rest = real[inner[real] != fold]
         model = _sentence_model(table, rest) if len(rest) else sentence
-        found |= answers_of(table, model, used[inner[used] == fold])
-    kept = np.array(sorted(found), dtype=np.int64)
-    lines = np.array([[found[row][key] for key in ANSWER_FEATURES] for row in kept.tolist()])
-    foreign = np.array([found[row][FOREIGN] for row in kept.tolist()])
+        answers |= answers_of(table, model, used[inner[used] == fold])
+    kept = np.array(sorted(answers), dtype=np.int64)
+    lines = np.array([[answers[row][key] for key in ANSWER_FEATURES] for row in kept.tolist()])
+    foreign = np.array([answers[row][FOREIGN] for row in kept.tolist()])
     genuine = ~table.made[kept]
     answer = _ridge(lines[genuine], table.answers[kept][genuine], ANSWER_FEATURES, ANSWER_PENALTY)
     if base is not None and genuine.all():
@@ -156,15 +156,15 @@ def fit_table(
 def answers_of(table: FeatureTable, sentence: Linear, used: NDArray[np.int64]) -> dict[int, dict[str, float]]:
     """The features of answers that claim something, by their row."""
     logits = logits_of(sentence, table.sentences)
-    found: dict[int, dict[str, float]] = {}
+    answers: dict[int, dict[str, float]] = {}
     order = np.argsort(table.rows, kind="stable")
     first = np.searchsorted(table.rows[order], used, side="left")
     last = np.searchsorted(table.rows[order], used, side="right")
     for row, start, stop in zip(used.tolist(), first.tolist(), last.tolist(), strict=True):
-        own = order[start:stop]
-        if len(own):
-            found[row] = answer_features(logits[own].tolist(), table.told[own].tolist())
-    return found
+        claims = order[start:stop]
+        if len(claims):
+            answers[row] = answer_features(logits[claims].tolist(), table.counts[claims].tolist())
+    return answers
 
 
 def logits_of(linear: Linear, lines: Floats) -> Floats:
@@ -189,11 +189,11 @@ def _sentence_model(table: FeatureTable, used: NDArray[np.int64]) -> Linear:
     lines, labels, rows = table.sentences[mine], table.labels[mine].copy(), table.rows[mine]
     column = list(SENTENCE_FEATURES).index("unknown_count")
     for row in np.unique(rows[np.isnan(labels)]):
-        own = np.flatnonzero(rows == row)
-        labels[own] = np.nan
-        labels[own[np.argmax(lines[own, column])]] = 1.0
-    known = ~np.isnan(labels)
-    return _ridge(lines[known], labels[known], SENTENCE_FEATURES, SENTENCE_PENALTY)
+        claims = np.flatnonzero(rows == row)
+        labels[claims] = np.nan
+        labels[claims[np.argmax(lines[claims, column])]] = 1.0
+    labelled = ~np.isnan(labels)
+    return _ridge(lines[labelled], labels[labelled], SENTENCE_FEATURES, SENTENCE_PENALTY)
 
 
 def _ridge(lines: Floats, labels: Floats, says: dict[str, str], penalty: float) -> Linear:

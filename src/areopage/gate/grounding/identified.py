@@ -78,32 +78,32 @@ class Identified:
     @cached_property
     def values(self) -> frozenset[Decimal]:
         """The numbers of the texts."""
-        return frozenset(decimal_of(found.group()) for text in self._texts for found in _NUMBER.finditer(text))
+        return frozenset(decimal_of(match.group()) for text in self._texts for match in _NUMBER.finditer(text))
 
     @cached_property
     def _ordinals(self) -> list[tuple[int, Ordinal]]:
-        return [(number, found) for number, text in enumerate(self._texts) for found in ordinals(text, loose=True)]
+        return [(number, ordinal) for number, text in enumerate(self._texts) for ordinal in ordinals(text, loose=True)]
 
-    def spots(self, one: Identifier) -> list[Spot]:
+    def spots(self, identifier: Identifier) -> list[Spot]:
         """Where a text has it, in any writing, up to a number of places."""
         self._left -= 1
-        return list(islice(self._finders[one.kind](one), _MOST_SPOTS)) if self._left >= 0 else []
+        return list(islice(self._finders[identifier.kind](identifier), _MOST_SPOTS)) if self._left >= 0 else []
 
-    def _contact(self, one: Identifier) -> Iterator[Spot]:
-        if not _ONLINE.search(one.value):
-            yield from self._spaced(one.value, inside=one.value.isdigit())
+    def _contact(self, identifier: Identifier) -> Iterator[Spot]:
+        if not _ONLINE.search(identifier.value):
+            yield from self._spaced(identifier.value, inside=identifier.value.isdigit())
             return
         for number, low in enumerate(self._low):
-            for start in starts_of(one.value, low, _MOST_TRIES) if one.value in low else ():
-                end = start + len(one.value)
-                mail = "@" in one.value
+            for start in starts_of(identifier.value, low, _MOST_TRIES) if identifier.value in low else ():
+                end = start + len(identifier.value)
+                mail = "@" in identifier.value
                 if not _goes_on(low[start - 1 : start], "%+-_." if mail else "-_") and not _goes_on(low[end : end + 1], "-_"):
                     yield number, start, end
 
-    def _code(self, one: Identifier) -> Iterator[Spot]:
-        written = one.text.lstrip("vV")
+    def _code(self, identifier: Identifier) -> Iterator[Spot]:
+        written = identifier.text.lstrip("vV")
         if not written[0].isdigit():
-            yield from self._spaced(one.value)
+            yield from self._spaced(identifier.value)
             return
         for number, text in enumerate(self._texts):
             for start in starts_of(written, text, _MOST_TRIES) if written in text else ():
@@ -118,45 +118,49 @@ class Identified:
         sought = re.compile(rf"{before}{pattern}(?![^\W_])", re.IGNORECASE)
         goes_on = _GOES_ON if inside else _CODE_GOES_ON
         for number, text in enumerate(self._texts):
-            for found in islice(sought.finditer(text), _MOST_TRIES):
-                start, end = found.span()
+            for match in islice(sought.finditer(text), _MOST_TRIES):
+                start, end = match.span()
                 if goes_on.match(text, end) or (inside and not _begins(text, start)):
                     continue
                 yield number, start, end
                 break
 
-    def _number(self, one: Identifier) -> Iterator[Spot]:
-        if ":" in one.value:
-            yield from self.times(*map(int, one.value.split(":")))
+    def _number(self, identifier: Identifier) -> Iterator[Spot]:
+        if ":" in identifier.value:
+            yield from self.times(*map(int, identifier.value.split(":")))
             return
-        value = Decimal(one.value)
-        if one.unit == ORDINAL:
-            yield from self._ordinal(one)
+        value = Decimal(identifier.value)
+        if identifier.unit == ORDINAL:
+            yield from self._ordinal(identifier)
             return
-        if one.unit == ADDRESS:
-            yield from self._address(one)
+        if identifier.unit == ADDRESS:
+            yield from self._address(identifier)
             return
-        yield from self._measured(one, value)
-        if not one.unit and value <= _MOST_NUMBERED:  # chapter 12 may be chapter XII
+        yield from self._measured(identifier, value)
+        if not identifier.unit and value <= _MOST_NUMBERED:  # chapter 12 may be chapter XII
             written = roman(int(value))
             for number, text in enumerate(self._texts):
                 numerals = cardinals(text) if written in text else ()
                 yield from ((number, other.start, other.end) for other in numerals if other.value == value)
-        if not one.unit and value and not value % 1000:  # 100,000 may be 100k
+        if not identifier.unit and value and not value % 1000:  # 100,000 may be 100k
             sought = re.compile(rf"(?<![\w.,]){value // 1000:f}[ \u00a0]?[kK](?!\w)")
-            yield from ((at, *found.span()) for at, text in enumerate(self._texts) for found in sought.finditer(text))
-        if not one.unit and 10 <= value <= 99 and _IN_YEAR.search(self._response, max(0, one.start - _BEFORE_YEAR), one.start):
+            yield from ((at, *match.span()) for at, text in enumerate(self._texts) for match in sought.finditer(text))
+        if (
+            not identifier.unit
+            and 10 <= value <= 99
+            and _IN_YEAR.search(self._response, max(0, identifier.start - _BEFORE_YEAR), identifier.start)
+        ):
             sought = re.compile(rf"(?<![\w.,-])(?:1[89]|20){value:f}(?![\w%-]|[.,][0-9])")  # "back in 63"
-            yield from ((at, *found.span()) for at, text in enumerate(self._texts) for found in sought.finditer(text))
-        if one.unit and _IN_THOUSANDS.fullmatch(one.text):  # 12,750 kg are 12.75 kg in French
-            yield from self._measured(one, value / 1000)
+            yield from ((at, *match.span()) for at, text in enumerate(self._texts) for match in sought.finditer(text))
+        if identifier.unit and _IN_THOUSANDS.fullmatch(identifier.text):  # 12,750 kg are 12.75 kg in French
+            yield from self._measured(identifier, value / 1000)
 
-    def _measured(self, one: Identifier, value: Decimal) -> Iterator[Spot]:
-        for factor in units_like(one.unit) if one.unit else (Decimal(1),):
-            for number, start, end in self._digits(value * one.factor / factor):
-                unit, size = unit_after(self._texts[number], end) if one.unit else ("", factor)
+    def _measured(self, identifier: Identifier, value: Decimal) -> Iterator[Spot]:
+        for factor in units_like(identifier.unit) if identifier.unit else (Decimal(1),):
+            for number, start, end in self._digits(value * identifier.factor / factor):
+                unit, size = unit_after(self._texts[number], end) if identifier.unit else ("", factor)
                 # A unit that is not known, or in the head of a table, may be any.
-                if not one.unit or (unit, size) == (one.unit, factor) or (not unit and factor == one.factor):
+                if not identifier.unit or (unit, size) == (identifier.unit, factor) or (not unit and factor == identifier.factor):
                     yield number, start, end
 
     def _digits(self, value: Decimal) -> Iterator[Spot]:
@@ -168,27 +172,30 @@ class Identified:
                     if not (before[-1:].isdigit() or _JOINED_BEFORE.fullmatch(before) or _JOINED_AFTER.match(after)):
                         yield number, start, end
 
-    def _address(self, one: Identifier) -> Iterator[Spot]:
-        number, street = re.escape(one.value), re.escape(lower_case(street_of(one.text)))
+    def _address(self, identifier: Identifier) -> Iterator[Spot]:
+        number, street = re.escape(identifier.value), re.escape(lower_case(street_of(identifier.text)))
         sought = re.compile(
             rf"(?<![\w.,]){number}(?!\w)[^.;:\n]{{0,50}}?(?<!\w){street}(?!\w)"
             rf"|(?<!\w){street}(?!\w)[^.;:\n0-9]{{0,20}}(?<![\w.,]){number}(?!\w)"
         )
         for at, low in enumerate(self._low):
-            for found in islice(sought.finditer(low), _MOST_TRIES):
-                yield at, found.start(), found.end()
+            for match in islice(sought.finditer(low), _MOST_TRIES):
+                yield at, match.start(), match.end()
 
-    def _ordinal(self, one: Identifier) -> Iterator[Spot]:
+    def _ordinal(self, identifier: Identifier) -> Iterator[Spot]:
         """Where texts have an ordinal: of the same noun, if they have any of it; a century also where a year of it stands."""
-        value = int(one.value)
-        own = next((own for own in ordinals(self._response) if own.start == one.start), Ordinal(value, "", one.start, one.end))
-        other_noun = own.noun and any(other.noun == own.noun for _, other in self._ordinals)
+        value = int(identifier.value)
+        asked = next(
+            (stated for stated in ordinals(self._response) if stated.start == identifier.start),
+            Ordinal(value, "", identifier.start, identifier.end),
+        )
+        other_noun = asked.noun and any(other.noun == asked.noun for _, other in self._ordinals)
         for number, other in self._ordinals:
-            if other.value == value and (not other_noun or other.noun in (own.noun, "")):
+            if other.value == value and (not other_noun or other.noun in (asked.noun, "")):
                 yield number, other.start, other.end
-        if own.cardinal:
+        if asked.cardinal:
             yield from self._digits(Decimal(value))
-        if own.noun == "century":
+        if asked.noun == "century":
             for number, text in enumerate(self._texts):
                 for match in re.finditer(rf"(?<![0-9.,]){value - 1}[0-9]{{2}}(?![0-9])" if value > 10 else r"(?!)", text):
                     yield number, match.start(), match.end()
@@ -202,16 +209,16 @@ class Identified:
         )
         whole = re.compile(rf"(?<![0-9])0?(?:{firsts})[ \u00a0]?(?:h|am|pm|a\.m|p\.m|heures?|o.clock)(?![0-9])")
         for number, low in enumerate(self._low):
-            found = sought.search(low) or (whole.search(low) if not second else None)
-            if found:
-                yield number, found.start(), found.end()
+            match = sought.search(low) or (whole.search(low) if not second else None)
+            if match:
+                yield number, match.start(), match.end()
 
-    def _weekday(self, one: Identifier) -> Iterator[Spot]:
-        day = int(one.value)
+    def _weekday(self, identifier: Identifier) -> Iterator[Spot]:
+        day = int(identifier.value)
         short = re.compile(rf"(?<!\w)(?:{'|'.join(_SHORT_DAYS[day])})\.?(?!\w)")
         for number, low in enumerate(self._low):
             every = _EVERY_DAY.search(low) or (_WEEKEND.search(low) if day >= 5 else None)
-            yield from ((number, *found.span()) for found in (every, short.search(low)) if found)
+            yield from ((number, *match.span()) for match in (every, short.search(low)) if match)
             days = list(weekdays(self._texts[number], low))
             yield from ((number, named.start, named.end) for named in days if int(named.value) == day)
             for first, last in pairwise(days):

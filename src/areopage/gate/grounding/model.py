@@ -91,13 +91,15 @@ def ground(model: GroundingModel, prompt: str, response: str, documents: Sequenc
         The probabilities, with what they rest on.
     """
     sentences = examine(prompt, response, documents, language)
-    claims = [one for one in sentences if one.claim]
-    logits = [model.sentence.logit(one.features) for one in claims]
-    features = answer_features(logits, [(len(one.unsupported), one.words) for one in claims]) if claims else {}
+    claims = [sentence for sentence in sentences if sentence.claim]
+    logits = [model.sentence.logit(sentence.features) for sentence in claims]
+    features = answer_features(logits, [(len(sentence.unsupported), sentence.words) for sentence in claims]) if claims else {}
     doubts = map(probability, logits)
     return Grounding(
         p_unsupported=probability(model.answer.logit(features)) if claims else None,
-        sentences=tuple([replace(one, p_unsupported=next(doubts)) if one.claim else one for one in sentences]),
+        sentences=tuple(
+            [replace(sentence, p_unsupported=next(doubts)) if sentence.claim else sentence for sentence in sentences]
+        ),
         features=features,
     )
 

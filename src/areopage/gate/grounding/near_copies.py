@@ -116,9 +116,9 @@ class MarkedSentence:
 
 def changes_of(sentence: str, stems: Set[str], near: str, language: str) -> tuple[Change, ...]:
     """What a sentence changes of the one in `near` that it nearly copies; () for one that copies none, or changes nothing."""
-    own = MarkedSentence(sentence)
-    core = own.without_clauses()
-    core = core if len(core) >= _FEWEST else own.stems
+    marked = MarkedSentence(sentence)
+    core = marked.without_clauses()
+    core = core if len(core) >= _FEWEST else marked.stems
     if len(core) < _FEWEST or not _may_be_copied(core, frozenset(stems_of(parted(near).split()))):
         return ()
     texts = [span.text for span in sentences(_UNSPACED.sub(r"\g<0> ", near), language)[:_MOST_SENTENCES]]
@@ -135,16 +135,16 @@ def changes_of(sentence: str, stems: Set[str], near: str, language: str) -> tupl
         [stem for stem in core if stem in piece.stems or not OPPOSITES.get(stem, frozenset()).isdisjoint(piece.roots)]
         for piece in pieces
     ]
-    shares = [len(found) / len(core) for found in kept]
+    shares = [len(stems) / len(core) for stems in kept]
     best = max(shares, default=0.0)
-    found: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = ()
     for piece, share in zip(pieces, shares, strict=True):
         if share >= max(_LEAST, best - _NEARLY):
-            changed = tuple(dict.fromkeys(_changes(own, piece)))
+            changed = tuple(dict.fromkeys(_changes(marked, piece)))
             if not changed:
                 return ()
-            found = found if share < best else changed
-    return found
+            changes = changes if share < best else changed
+    return changes
 
 
 def _may_be_copied(core: Set[str], roots: Set[str]) -> bool:
@@ -152,25 +152,25 @@ def _may_be_copied(core: Set[str], roots: Set[str]) -> bool:
     return sum(stem in roots or stem in OPPOSITES for stem in core) >= _LEAST * len(core)
 
 
-def _changes(own: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
-    only, there = own.roots - other.roots, other.roots - own.roots
-    opposed = any(not OPPOSITES[root].isdisjoint(there) for root in only if root in OPPOSITES)
+def _changes(sentence: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
+    only, only_other = sentence.roots - other.roots, other.roots - sentence.roots
+    opposed = any(not OPPOSITES[root].isdisjoint(only_other) for root in only if root in OPPOSITES)
     # A word and the opposite denied say the same.
-    if opposed and bool(own.of("negation")) == bool(other.of("negation")):
+    if opposed and bool(sentence.of("negation")) == bool(other.of("negation")):
         yield "opposite"
     elif not opposed:
-        yield from _negations(own, other)
-    if own.markers or other.markers:
-        yield from _attached(own, other, "quantifier", "quantifier")
-        yield from _attached(own, other, "bound", "bound")
-        yield from _clauses(own, other, "condition", "condition")
-        yield from _clauses(own, other, "exception", "exception")
-    if _exchanged(own, other):
+        yield from _negations(sentence, other)
+    if sentence.markers or other.markers:
+        yield from _attached(sentence, other, "quantifier", "quantifier")
+        yield from _attached(sentence, other, "bound", "bound")
+        yield from _clauses(sentence, other, "condition", "condition")
+        yield from _clauses(sentence, other, "exception", "exception")
+    if _exchanged(sentence, other):
         yield "parties"
 
 
-def _negations(own: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
-    for first, second in ((own, other), (other, own)):
+def _negations(sentence: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
+    for first, second in ((sentence, other), (other, sentence)):
         if denying(second.stems) - denying(first.stems):
             continue
         negated = {second.beside(marker) for marker in second.of("negation")}
@@ -180,41 +180,41 @@ def _negations(own: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:
                 yield "negation"
 
 
-def _attached(own: MarkedSentence, other: MarkedSentence, kind: MarkerKind, change: Change) -> Iterator[Change]:
+def _attached(sentence: MarkedSentence, other: MarkedSentence, kind: MarkerKind, change: Change) -> Iterator[Change]:
     """A quantifier or a bound that belongs to words of both, where the other has fewer of its value and none there."""
-    for first, second in ((own, other), (other, own)):
-        there = [(marker.value, second.beside(marker)) for marker in second.of(kind)]
-        values = [value for value, _ in there]
+    for first, second in ((sentence, other), (other, sentence)):
+        attached = [(marker.value, second.beside(marker)) for marker in second.of(kind)]
+        values = [value for value, _ in attached]
         for marker in first.of(kind):
             beside = first.beside(marker)
-            if (marker.value, beside) in there or not first.belongs(marker, second.stems):
+            if (marker.value, beside) in attached or not first.belongs(marker, second.stems):
                 continue
             # "Several" may be left out or added; it may not stand for "all".
-            if marker.value == "some" and not any(word == beside for _, word in there):
+            if marker.value == "some" and not any(word == beside for _, word in attached):
                 continue
-            if values.count(marker.value) < sum(one.value == marker.value for one in first.of(kind)):
+            if values.count(marker.value) < sum(other_marker.value == marker.value for other_marker in first.of(kind)):
                 yield change
 
 
-def _clauses(own: MarkedSentence, other: MarkedSentence, kind: MarkerKind, change: Change) -> Iterator[Change]:
+def _clauses(sentence: MarkedSentence, other: MarkedSentence, kind: MarkerKind, change: Change) -> Iterator[Change]:
     """A condition or an exception of one that the other has in no form: added, dropped, or turned into another one."""
-    values, there = (Counter(marker.value for marker in piece.of(kind)) for piece in (own, other))
-    for marker in own.of(kind):
-        inside = own.stems_in(own.clause(marker))
+    values, other_values = (Counter(marker.value for marker in piece.of(kind)) for piece in (sentence, other))
+    for marker in sentence.of(kind):
+        inside = sentence.stems_in(sentence.clause(marker))
         # What the other says of the same thing in another form may be put as a condition.
         said = inside and 2 * len(inside & other.stems) > len(inside)
-        if marker.value != _TEMPORAL and values[marker.value] > there[marker.value] and not said:
+        if marker.value != _TEMPORAL and values[marker.value] > other_values[marker.value] and not said:
             yield change
-    temporal = max(0, values[_TEMPORAL] - there[_TEMPORAL])  # those that may stand for a condition of the other
+    temporal = max(0, values[_TEMPORAL] - other_values[_TEMPORAL])  # those that may stand for a condition of the other
     for marker in other.of(kind):
         clause = other.clause(marker)
         before = [at for at in other.content if at < clause.start][-_BESIDE_CLAUSE:]
         after = [at for at in other.content if at >= clause.stop][:_BESIDE_CLAUSE]
         beside = {other.stem[at] for at in (*before, *after)}
         inside = other.stems_in(clause) - beside
-        kept = any(_mostly(other, side, own.stems) for side in (before, after))
-        dropped = 2 * len(inside & own.stems) <= len(inside)
-        fewer = marker.value != _TEMPORAL and values[marker.value] + temporal < there[marker.value]
+        kept = any(_mostly(other, side, sentence.stems) for side in (before, after))
+        dropped = 2 * len(inside & sentence.stems) <= len(inside)
+        fewer = marker.value != _TEMPORAL and values[marker.value] + temporal < other_values[marker.value]
         if kept and fewer and (dropped or not values):
             yield change
 
@@ -224,24 +224,24 @@ def _mostly(piece: MarkedSentence, words: Sequence[int], stems: Set[str]) -> boo
     return shared >= min(_FEWEST, len(words)) and bool(words) and 3 * shared >= 2 * len(words)
 
 
-def _exchanged(own: MarkedSentence, other: MarkedSentence) -> bool:
+def _exchanged(sentence: MarkedSentence, other: MarkedSentence) -> bool:
     """Whether two parties have changed places: around what both do, or on the two sides of a word that has a direction."""
-    places, there = _places(own, other), _places(other, own)
-    aligned = sorted((at, there[key]) for key, at in places.items() if key in there)
-    if len(aligned) <= _FEWEST or len(aligned) < _LEAST_EXCHANGED * len(own.content):
+    places, counterparts = _places(sentence, other), _places(other, sentence)
+    aligned = sorted((at, counterparts[key]) for key, at in places.items() if key in counterparts)
+    if len(aligned) <= _FEWEST or len(aligned) < _LEAST_EXCHANGED * len(sentence.content):
         return False
-    once = sorted((at, there[key]) for key, at in places.items() if key in there and key[-1] == 1)
-    return _moved(own, other, aligned) or (_FEWEST < len(once) < len(aligned) and _moved(own, other, once))
+    once = sorted((at, counterparts[key]) for key, at in places.items() if key in counterparts and key[-1] == 1)
+    return _moved(sentence, other, aligned) or (_FEWEST < len(once) < len(aligned) and _moved(sentence, other, once))
 
 
-def _moved(own: MarkedSentence, other: MarkedSentence, aligned: Sequence[tuple[int, int]]) -> bool:
+def _moved(sentence: MarkedSentence, other: MarkedSentence, aligned: Sequence[tuple[int, int]]) -> bool:
     """Whether the order of some words says that parties have changed places."""
-    agent, counterpart = _agent(own, [at for at, _ in aligned]), _agent(other, sorted(at for _, at in aligned))
+    agent, counterpart = _agent(sentence, [at for at, _ in aligned]), _agent(other, sorted(at for _, at in aligned))
     if (agent is None) == (counterpart is None):
-        return _turned(own, other, aligned)
+        return _turned(sentence, other, aligned)
     # One of them is passive: its agent must stand on the other side of its subject in the active one.
     order = [at for _, at in aligned] if counterpart is None else [at for at, _ in sorted(aligned, key=itemgetter(1))]
-    passive, number = (own, agent) if counterpart is None else (other, counterpart)
+    passive, number = (sentence, agent) if counterpart is None else (other, counterpart)
     if number is None or number < 2 or not order[0] < order[1] < order[number]:
         return False
     words = passive.words
@@ -250,15 +250,15 @@ def _moved(own: MarkedSentence, other: MarkedSentence, aligned: Sequence[tuple[i
 
 def _places(piece: MarkedSentence, other: MarkedSentence) -> dict[tuple[str, bool, int, int], int]:
     """Where words stand, by themselves where the other piece has them so, else by their stem: which, and of how many."""
-    found: dict[tuple[str, bool], list[int]] = {}
+    places: dict[tuple[str, bool], list[int]] = {}
     for at in piece.content:
         word = piece.words[at]
         written = word in other.written
-        found.setdefault((word if written else piece.stem[at], written), []).append(at)
-    return {(*key, number, len(ats)): at for key, ats in found.items() for number, at in enumerate(ats)}
+        places.setdefault((word if written else piece.stem[at], written), []).append(at)
+    return {(*key, number, len(ats)): at for key, ats in places.items() for number, at in enumerate(ats)}
 
 
-def _turned(own: MarkedSentence, other: MarkedSentence, aligned: Sequence[tuple[int, int]]) -> bool:
+def _turned(sentence: MarkedSentence, other: MarkedSentence, aligned: Sequence[tuple[int, int]]) -> bool:
     """Whether two runs of words have changed places, around words that stayed or around one that has a direction."""
     order = [at for _, at in aligned]
     falls = [at for at in range(1, len(order)) if order[at] < order[at - 1]]
@@ -271,8 +271,8 @@ def _turned(own: MarkedSentence, other: MarkedSentence, aligned: Sequence[tuple[
     if not moved or (opens and order[opens - 1] > left[0]):
         return False
     if middle:
-        return left[-1] < middle[0] <= middle[-1] < moved[0] and not own.parted(aligned[first - 1][0], aligned[last][0])
-    here = _between(own, aligned[first - 1][0], aligned[first][0])
+        return left[-1] < middle[0] <= middle[-1] < moved[0] and not sentence.parted(aligned[first - 1][0], aligned[last][0])
+    here = _between(sentence, aligned[first - 1][0], aligned[first][0])
     return here != () and here == _between(other, left[-1], moved[0])
 
 

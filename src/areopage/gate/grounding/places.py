@@ -139,8 +139,8 @@ class ClaimPlaces:
 
     def values(self, stated: TextFigure) -> list[Decimal]:
         """The values of all figures of its kind and unit."""
-        held = [figure.value for figure, _ in self.figures(stated.kind) if figure.unit == stated.unit]
-        return [value for value in held if isinstance(value, Decimal)]
+        values = [figure.value for figure, _ in self.figures(stated.kind) if figure.unit == stated.unit]
+        return [value for value in values if isinstance(value, Decimal)]
 
     def act(self, stated: Reference) -> Spot | None:
         """Where a law or an agreement stands that is named by its date alone, or by its number in a title."""
@@ -157,13 +157,13 @@ class ClaimPlaces:
             start = text.find(stated.text)
             if start >= 0 and _whole(text, start, start + len(stated.text), dated=True):
                 return [(number, start, start + len(stated.text))], True
-        found: list[Spot] = []
+        spots: list[Spot] = []
         for number, start, end in self._numbers(stated.value):
             text = self.texts[number]
             if stated.noun in stems(text[max(0, start - _BESIDE) : end + _BESIDE]):
                 return [(number, start, end)], True
-            found.append((number, start, end))
-        return found, False
+            spots.append((number, start, end))
+        return spots, False
 
     def counted_otherwise(self, stated: CountedThings) -> bool:
         """Whether a text has another number of the same things: "2 témoins" for 4."""
@@ -229,8 +229,8 @@ def amounts_without_unit(texts: Sequence[str], stated: TextFigure) -> Iterator[S
 
 def row_says(rows: Sequence[Row], start: int, said: Set[str]) -> bool:
     """Whether the row of a table in which a number stands is one that is spoken of; true where it is no row, or none is named."""
-    own = next((labels for first, last, labels in rows if first <= start < last), None)
-    if own is None or own & said:
+    named = next((labels for first, last, labels in rows if first <= start < last), None)
+    if named is None or named & said:
         return True
     return not any(labels & said for _, _, labels in rows)
 
@@ -238,8 +238,9 @@ def row_says(rows: Sequence[Row], start: int, said: Set[str]) -> bool:
 def labels_said(prompt: str, response: str, stated: Sequence[Stated]) -> frozenset[str]:
     """What rows may be named by: the words and codes of an answer and its question; not the figures that it states."""
     left = list(response)
-    for one in (one for one in stated if not isinstance(one, Identifier)):
-        left[one.start : one.end] = " " * (one.end - one.start)
+    for statement in stated:
+        if not isinstance(statement, Identifier):
+            left[statement.start : statement.end] = " " * (statement.end - statement.start)
     return frozenset(_label(match.group()) for text in (prompt, "".join(left)) for match in _LABEL.finditer(text)) - {""}
 
 
@@ -249,7 +250,7 @@ def periods(low: Sequence[str], stated: TextFigure) -> Iterator[Spot]:
         return
     sought = list(PERIODS.get(int(stated.value), ())) if stated.unit == "month" else []
     for unit in UNIT_CUES.get(stated.unit, {}).get(int(stated.value), ()):
-        sought += [f"{one} {unit.strip()}" for one in ("un", "une", "one")]
+        sought += [f"{article} {unit.strip()}" for article in ("un", "une", "one")]
     for written, (number, text) in product(sought, enumerate(low)):
         start = text.find(written)
         while start > 0 and text[start - 1].isalnum():
@@ -265,9 +266,9 @@ def acts_by_number(texts: Sequence[str], stated: Reference) -> Iterator[Spot]:
         return
     sought = re.compile(rf"(?<![^\W_])(?:{_act(act)})[^0-9\n]{{1,{_BEFORE_ACT}}}0?{written}(?![0-9]|[-/.][0-9])", re.IGNORECASE)
     for number, text in enumerate(texts):
-        found = sought.search(text)
-        if found:
-            yield number, found.start(), found.end()
+        match = sought.search(text)
+        if match:
+            yield number, match.start(), match.end()
 
 
 def _act(act: str) -> str:

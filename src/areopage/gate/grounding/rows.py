@@ -94,11 +94,11 @@ class Rows:
         """The row that an answer speaks of, where all spots of a figure stand in rows that it does not speak of."""
         rival: Spot | None = None
         for spot in spots:
-            own = self._row_at(spot)
-            if own is None or not own.labels or own.labels & said:
+            row = self._row_at(spot)
+            if row is None or not row.labels or row.labels & said:
                 return None
-            named = self._read_of(spot[0]).named[own.block]
-            others = [row for row in map(named.get, said) if row is not None]
+            named = self._read_of(spot[0]).named[row.block]
+            others = [other for other in map(named.get, said) if other is not None]
             if others and rival is None:
                 rival = _first(spot[0], others)
         return rival
@@ -109,11 +109,11 @@ class Rows:
             return None
         rival: Spot | None = None
         for spot in asked.spots:
-            own = self._row_at(spot)
-            if own is None:
+            row = self._row_at(spot)
+            if row is None:
                 return None
-            bound = _bound_to(response, self._named(response, clause, values, spot[0], own.block), asked)
-            if not bound or own in bound:
+            bound = _bound_to(response, self._named(response, clause, values, spot[0], row.block), asked)
+            if not bound or row in bound:
                 return None
             rival = rival or _first(spot[0], bound)
         return rival
@@ -123,16 +123,16 @@ class Rows:
         within = []
         for value in values:
             rows = [self._row_at(spot) for spot in value.spots if spot[0] == number]
-            held = frozenset([row for row in rows if row is not None and row.block == block])
-            if held:
-                within.append(_RowName(value.start, value.end, held, value=True))
+            block_rows = frozenset([row for row in rows if row is not None and row.block == block])
+            if block_rows:
+                within.append(_RowName(value.start, value.end, block_rows, value=True))
         names = self._read_of(number).named[block]
         for match in WORD.finditer(parted(response[clause[0] : clause[1]])):
             start, end = match.start() + clause[0], match.end() + clause[0]
             row = names.get(stem(match.group()))
             if row is not None and not any(value.start < end and start < value.end for value in values):
                 within.append(_RowName(start, end, frozenset([row]), value=False))
-        return sorted(within, key=lambda one: one.start)
+        return sorted(within, key=lambda name: name.start)
 
     def cells(self, stated: TextFigure) -> Sequence[Spot]:
         """Where an amount or a percentage stands in a row under a head that has its unit."""
@@ -151,21 +151,21 @@ class Rows:
         return read.rows[at] if at >= 0 and spot[1] < read.rows[at].end else None
 
     def _read_of(self, number: int) -> _TableText:
-        found = self._read.get(number)
-        if found is None:
+        table = self._read.get(number)
+        if table is None:
             rows = list(_rows(self._texts[number]))
             named: dict[int, dict[str, _TableRow]] = {}
             for row in rows:
                 named.setdefault(row.block, {}).update(dict.fromkeys(row.labels, row))
-            found = self._read[number] = _TableText(rows, [row.start for row in rows], named)
-        return found
+            table = self._read[number] = _TableText(rows, [row.start for row in rows], named)
+        return table
 
 
 def _headed(text: str, rows: Sequence[_TableRow]) -> Iterator[tuple[str, Decimal, int, int]]:
     heads: dict[int, list[tuple[str, ...]]] = {}
     for row in rows:
         line = text[row.start : row.end]
-        mark = next((one for one in "|\t;," if one in line), "|")
+        mark = next((sign for sign in "|\t;," if sign in line), "|")
         if row.block not in heads:
             heads[row.block] = [_units_in(cell) for cell in _head(text, row.block).split(mark)]
         cells = line.split(mark)
@@ -196,10 +196,10 @@ def _first(number: int, rows: Iterable[_TableRow]) -> Spot:
 
 def _bound_to(response: str, named: Sequence[_RowName], asked: Value) -> frozenset[_TableRow]:
     """The rows that the words before and after a value name; none where the clause names fewer than two."""
-    values = [one for one in named if one.value]
-    if len(values) < _FEWEST or len({row for one in named if not one.value for row in one.rows}) < _FEWEST:
+    values = [name for name in named if name.value]
+    if len(values) < _FEWEST or len({row for name in named if not name.value for row in name.rows}) < _FEWEST:
         return frozenset()
-    at = next(index for index, one in enumerate(named) if one.start == asked.start)
+    at = next(index for index, name in enumerate(named) if name.start == asked.start)
     turn = _in_turn(response, named, values)
     if turn is not None:
         return turn[values.index(named[at])]
@@ -208,18 +208,18 @@ def _bound_to(response: str, named: Sequence[_RowName], asked: Value) -> frozens
 
 def _nearest(beside: Sequence[_RowName]) -> frozenset[_TableRow]:
     """The rows of the first names on one side of a value; none where values of other rows stand before them."""
-    groups = [(value, list(group)) for value, group in groupby(beside, key=lambda one: one.value)]
+    groups = [(value, list(group)) for value, group in groupby(beside, key=lambda name: name.value)]
     between = groups.pop(0)[1] if groups and groups[0][0] else []
     if not groups:
         return frozenset()
-    rows = frozenset[_TableRow]().union(*(one.rows for one in groups[0][1]))
-    return rows if all(one.rows & rows for one in between) else frozenset()
+    rows = frozenset[_TableRow]().union(*(name.rows for name in groups[0][1]))
+    return rows if all(name.rows & rows for name in between) else frozenset()
 
 
 def _in_turn(response: str, named: Sequence[_RowName], values: Sequence[_RowName]) -> list[frozenset[_TableRow]] | None:
     """The rows of values in their order, where as many names as values stand together: "A and B get 10 € and 20 €"."""
-    rows = [rows for rows, _ in groupby(one.rows for one in named if not one.value)]
-    together = len(list(groupby(one.value for one in named))) == _FEWEST
+    rows = [rows for rows, _ in groupby(name.rows for name in named if not name.value)]
+    together = len(list(groupby(name.value for name in named))) == _FEWEST
     if not together or len(rows) != len(values):
         return None
     gaps = [response[first.end : second.start] for first, second in pairwise(values)]
@@ -281,7 +281,7 @@ class TableColumns(Struct, frozen=True):
     """The columns of a table by the words that no other one has, and the cells of the row in which a value stands."""
 
     names: Mapping[str, int]
-    own: Sequence[frozenset[str]]
+    words: Sequence[frozenset[str]]
     cells: Sequence[_Cell]
 
 
@@ -290,7 +290,7 @@ def table_at(text: str, start: int) -> TableColumns | None:
     first = text.rfind("\n", max(0, start - _LONGEST_LINE), start) + 1
     end = text.find("\n", start, start + _LONGEST_LINE)
     line = text[first : end if end >= 0 else start + _LONGEST_LINE]
-    mark = next((one for one in _MARKS if line.count(one) >= _FEWEST), "")
+    mark = next((sign for sign in _MARKS if line.count(sign) >= _FEWEST), "")
     if not mark or (mark == "," and (", " in line or not _PARTING_COMMA.search(line))):
         return None
     written = line.split(mark)
@@ -305,15 +305,15 @@ def table_at(text: str, start: int) -> TableColumns | None:
         return None
     head, body = above[-1], [*above[:-1], [cell for cell, _, _ in cells]]
     words = [frozenset(stems(cell)) for cell in head]
-    shared = Counter(word for own in words for word in own)
+    shared = Counter(word for roots in words for word in roots)
     numeric = [2 * sum(_DIGIT.search(row[at]) is not None for row in body) > len(body) for at in range(len(cells))]
-    own = [
-        frozenset(word for word in found if shared[word] == 1) if filled else frozenset[str]()
-        for found, filled in zip(words, numeric, strict=True)
+    names = [
+        frozenset(word for word in roots if shared[word] == 1) if filled else frozenset[str]()
+        for roots, filled in zip(words, numeric, strict=True)
     ]
-    if sum(map(bool, own)) < _FEWEST:
+    if sum(map(bool, names)) < _FEWEST:
         return None
-    return TableColumns({word: at for at, found in enumerate(own) for word in found}, own, cells)
+    return TableColumns({word: at for at, roots in enumerate(names) for word in roots}, names, cells)
 
 
 def other_column(
@@ -334,14 +334,16 @@ def other_column(
         table = table_at(texts[number], start)
         cells = enumerate(table.cells) if table else ()
         column = next((at for at, (_, first, last) in cells if first <= start < last), -1)
-        if table is None or column < 0 or not table.own[column]:
+        if table is None or column < 0 or not table.words[column]:
             return None
         named = [(at, table.names[root]) for at, root in roots if root in table.names]
         near = _nearest_named(named, values, asked) if named else {table.names[word] for word in question if word in table.names}
         if column in near or not near or (not named and len(near) > 1):
             return None
-        own = [word[:_SAME_BEGINNING] for word in table.own[column] if len(word) >= _SAME_BEGINNING and not word[0].isdigit()]
-        if not beginnings.isdisjoint(own):  # in another form: plafonnée, Plafond
+        named_words = [
+            word[:_SAME_BEGINNING] for word in table.words[column] if len(word) >= _SAME_BEGINNING and not word[0].isdigit()
+        ]
+        if not beginnings.isdisjoint(named_words):  # in another form: plafonnée, Plafond
             return None
         _, first, last = table.cells[min(near)]
         rival = rival or (number, first, last)

@@ -159,8 +159,8 @@ def _without_rule(asked: Around, nature: Nature, *, age: bool, date: bool) -> in
     if nature == "other" and APPOSED.search(asked.opening):
         return 1
     near = asked.opening if asked.before != asked.opening else asked.previous + asked.opening
-    own = pronoun or _MINE.search(asked.before) or (_FIRST_PERSON.search(near) and goes_on)
-    if not own:
+    personal = pronoun or _MINE.search(asked.before) or (_FIRST_PERSON.search(near) and goes_on)
+    if not personal:
         return int(nature == "other" and _BRIEF.match(asked.before) is not None and not asked.closing.rstrip().endswith("?"))
     if age or lasted:
         return 2

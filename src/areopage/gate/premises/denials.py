@@ -254,8 +254,8 @@ def _unconfirmed(said: Around) -> bool:
 
 def unable(low: str) -> bool:
     """Whether a sentence says that something is not known; what it knows besides is not looked at."""
-    found = _UNABLE.search(low)
-    return found is not None and not _HEARER.search(low[: found.end()])
+    match = _UNABLE.search(low)
+    return match is not None and not _HEARER.search(low[: match.end()])
 
 
 def attributed(said: Around, *, rival: bool, yes: bool) -> bool:
@@ -265,7 +265,7 @@ def attributed(said: Around, *, rival: bool, yes: bool) -> bool:
     turns = rival or _TURN.search(said.rest) is not None
     if _TOLD_BEFORE.search(said.opening):
         return turns or _LIMITED.search(said.rest) is not None
-    told = _TOLD_AFTER.match(said.closing) or _TOLD_INVERTED.match(said.closing)
-    if yes or not told:
+    match = _TOLD_AFTER.match(said.closing) or _TOLD_INVERTED.match(said.closing)
+    if yes or not match:
         return False
-    return turns or _NEGATED_NEXT.match(said.closing, told.end()) is not None
+    return turns or _NEGATED_NEXT.match(said.closing, match.end()) is not None

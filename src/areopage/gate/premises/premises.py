@@ -145,9 +145,9 @@ class Premises:
         dated = kind in ("date", "weekday")
         bare = kind == "number" and _BARE.fullmatch(piece) is not None and _NOUN.match(asked.after) is None
         named = kind in _NAMED or bare
-        told = kind not in ("contact", "reference") and _noted(asked, kind)
-        sure = 0 if named and not told else circumstance(asked, nature, age=age, date=dated)
-        sure = max(sure, 1) if told and kind == "name" else sure
+        noted = kind not in ("contact", "reference") and _noted(asked, kind)
+        sure = 0 if named and not noted else circumstance(asked, nature, age=age, date=dated)
+        sure = max(sure, 1) if noted and kind == "name" else sure
         counted = nature == "other" and _COUNT.fullmatch(piece) is not None
         flags = {
             **denied(said, rival=behind),
@@ -216,9 +216,9 @@ class Bindings:
         question = f"{asked.previous} {asked.opening} {asked.closing} {asked.following}"
         numbers = {match.group() for match in islice(_NUMBER.finditer(question), _MOST)}
         beside = {match.group() for part in (said.opening, said.closing) for match in islice(_NUMBER.finditer(part), _MOST)}
-        own = [number for number in numbers & beside if not self._in_documents(number)]
-        if own:
-            cues["listed"] = min(len(own), _LISTED) / _LISTED
+        unsupported = [number for number in numbers & beside if not self._in_documents(number)]
+        if unsupported:
+            cues["listed"] = min(len(unsupported), _LISTED) / _LISTED
         return cues
 
     def _in_documents(self, written: str) -> bool:
@@ -227,20 +227,20 @@ class Bindings:
     def _shared(self, word: str, sentence: str, said: Around, verbs: Sequence[int]) -> Iterator[str]:
         """What a word that question and answer share says of its piece: is it the user's, or the source that he names?"""
         answer = f"{said.opening}\0{said.closing}"
-        there, at = _position_of(word, sentence), _position_of(word, answer)
-        known = self._in_documents(word)
-        yield "known in the sentence" if known else "foreign in the sentence"
-        if known and (_position_of(word, said.before) >= 0 or _position_of(word, said.after) >= 0):
+        position, at = _position_of(word, sentence), _position_of(word, answer)
+        documented = self._in_documents(word)
+        yield "known in the sentence" if documented else "foreign in the sentence"
+        if documented and (_position_of(word, said.before) >= 0 or _position_of(word, said.after) >= 0):
             yield "known beside"
-        between = [sentence[there:verb] for verb in verbs if verb > there]  # a verb that follows the word within its clause
+        between = [sentence[position:verb] for verb in verbs if verb > position]  # a verb that follows the word within its clause
         source = any(text.count(" ") <= _WORDS_TO_VERB and not _PARTED.search(text) for text in between)
-        source = source or _READ_IN.search(sentence[:there]) is not None
+        source = source or _READ_IN.search(sentence[:position]) is not None
         taken_up = _OWNER.search(answer[:at]) is not None or _FROM.search(answer[:at]) is not None
         if source:
-            yield "source known" if known else "source"
+            yield "source known" if documented else "source"
             if taken_up:
                 yield "from the source"
-        if not known and _OPENS.search(sentence[:there]):
+        if not documented and _OPENS.search(sentence[:position]):
             yield "subject of the question"
             if taken_up:
                 yield "from the subject"

@@ -56,13 +56,13 @@ class Citations(Struct, frozen=True, kw_only=True):
     """What an answer cites: the ids in its order, every citation of a document, and what does not exist with its first span."""
 
     cited_ids: tuple[str, ...] = ()
-    known: tuple[tuple[str, Span], ...] = ()
+    existing: tuple[tuple[str, Span], ...] = ()
     unknown: tuple[tuple[str, Span], ...] = ()
 
     @property
     def spans(self) -> tuple[Span, ...]:
         """The citations of documents that exist."""
-        return tuple(span for _, span in self.known)
+        return tuple(span for _, span in self.existing)
 
     @property
     def known_share(self) -> float | None:
@@ -77,7 +77,7 @@ class _Names:
     def __init__(self, documents: Sequence[Document]) -> None:
         self.documents = documents
         self._exact = {document.id for document in documents}
-        self.distinctive = {one for one in self._exact if distinctive(one)}
+        self.distinctive = {id for id in self._exact if distinctive(id)}
         self._plain: dict[str, str] | None = None
         self._shapes: set[str] | None = None
 
@@ -92,16 +92,16 @@ class _Names:
             for document in self.documents:
                 self._plain.setdefault(plain(document.title), document.id)
             self._plain.pop("", None)
-        found = self._plain.get(plain(label))
-        if found is None and _NUMBER.fullmatch(label) and int(label) <= len(self.documents):
-            found = self.documents[int(label) - 1].id
-        return found
+        id = self._plain.get(plain(label))
+        if id is None and _NUMBER.fullmatch(label) and int(label) <= len(self.documents):
+            id = self.documents[int(label) - 1].id
+        return id
 
     def written_like_an_id(self, label: str) -> bool:
         """Whether a label differs from a document's id in its digits alone, or is a UUID where ids are."""
         if self._shapes is None:
             ids = [document.id for document in self.documents if _DIGITS.search(document.id) and not document.id.isdigit()]
-            self._shapes = {_shape(one) for one in ids}
+            self._shapes = {_shape(id) for id in ids}
         return _shape(label) in self._shapes
 
 
@@ -117,29 +117,29 @@ def _shape(label: str) -> str:
 def citations_of(response: str, documents: Sequence[Document]) -> Citations:
     """The citations of an answer; linear in the answer, and in the documents where it cites what does not exist."""
     names = _Names(documents)
-    known: list[tuple[str, Span]] = []
+    existing: list[tuple[str, Span]] = []
     ids: dict[str, None] = {}
     unknown: dict[str, Span] = {}
     looked_up = 0
-    for label, found, start, end in _labels(response, names):
+    for label, id, start, end in _labels(response, names):
         span = Span(response[start:end], start, end)
-        if found is not None:
-            ids[found] = None
-            if len(known) < _MOST_SPANS:
-                known.append((found, span))
+        if id is not None:
+            ids[id] = None
+            if len(existing) < _MOST_SPANS:
+                existing.append((id, span))
         elif label not in unknown and len(unknown) < _MOST_SPANS:
             looked_up += 1
             if looked_up > _MOST_LOOKED_UP or not any(span.text in document.text for document in documents):
                 unknown[label] = span
-    return Citations(cited_ids=tuple(ids), known=tuple(known), unknown=tuple(unknown.items()))
+    return Citations(cited_ids=tuple(ids), existing=tuple(existing), unknown=tuple(unknown.items()))
 
 
 def exact_ids(response: str, documents: Sequence[Document]) -> Citations:
     """The documented reading: a text in square brackets is an id if it is exactly the id of a document."""
     ids = {document.id for document in documents}
     cited = [match for match in re.finditer(r"\[([^\[\]]{1,200})\]", response) if match[1] in ids]
-    known = tuple((match[1], Span(match.group(), *match.span())) for match in cited[:_MOST_SPANS])
-    return Citations(cited_ids=tuple(dict.fromkeys(match[1] for match in cited)), known=known)
+    existing = tuple((match[1], Span(match.group(), *match.span())) for match in cited[:_MOST_SPANS])
+    return Citations(cited_ids=tuple(dict.fromkeys(match[1] for match in cited)), existing=existing)
 
 
 def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int, int]]:
@@ -153,10 +153,10 @@ def _labels(response: str, names: _Names) -> Iterator[tuple[str, str | None, int
                 if len(seen) == _MOST_LABELS:
                     break
                 seen[key] = _read(match[1].strip(), names, square=square)
-            for label, found in seen[key]:
+            for label, id in seen[key]:
                 taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
-                yield label, found, match.start(), match.end()
-    yield from (one for one in _anywhere(response, names) if not taken[one[2]])
+                yield label, id, match.start(), match.end()
+    yield from (citation for citation in _anywhere(response, names) if not taken[citation[2]])
     for match in _SUPERSCRIPT.finditer(response) if not response.isascii() else ():
         if _BEFORE_RAISED.search(response[max(0, match.start() - 3) : match.start()]):
             number = str(int(unaccented(match.group())))
@@ -184,9 +184,9 @@ def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None,
 
 
 def _if_found(match: re.Match[str], names: _Names) -> Iterator[tuple[str, str | None, int, int]]:
-    found = names.find(match[1])
-    if found is not None:
-        yield match[1], found, match.start(), match.end()
+    id = names.find(match[1])
+    if id is not None:
+        yield match[1], id, match.start(), match.end()
 
 
 def _read(content: str, names: _Names, *, square: bool) -> list[tuple[str, str | None]]:
@@ -204,22 +204,22 @@ def _read(content: str, names: _Names, *, square: bool) -> list[tuple[str, str |
     read = [_one(item, names, square=square) for item in items if item]
     if all(item.isdigit() for item in items) and None in read:
         return []  # [0, 1] is an interval
-    return [one for one in read if one is not None]
+    return [label for label in read if label is not None]
 
 
 def _one(label: str, names: _Names, *, square: bool) -> tuple[str, str | None] | None:
     if not label:
         return None
     if square or not label.isdigit():
-        found = names.find(label)
-        if found is not None:
-            return label, found
+        id = names.find(label)
+        if id is not None:
+            return label, id
     led = _LED.fullmatch(label)
     if led:
         rest = led["rest"].strip("\"'`«» ")
-        found = names.find(rest)
-        if found is not None:
-            return label, found
+        id = names.find(rest)
+        if id is not None:
+            return label, id
         if square and (led["id"] or _NUMBER.fullmatch(rest)):
             return rest if led["id"] else label, None
     if names.written_like_an_id(label) or (square and _NUMBER.fullmatch(label)):

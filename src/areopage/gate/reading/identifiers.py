@@ -255,20 +255,25 @@ def _targets(text: str) -> Iterator[Identifier]:
 def identifiers(text: str, low: str) -> list[Identifier]:
     """All of them, none inside another: contacts before codes, measures before bare numbers. Not in order."""
     free = bytearray(len(text))
-    found: list[Identifier] = []
+    free_standing: list[Identifier] = []
     starts = [match.start() for match in DIGITS.finditer(text)]
     addresses = [_made("number", match, match["number"], ADDRESS) for match in matches_at(_ADDRESS, text, starts)]
     numbered = [
         Identifier(
-            kind="number", value=str(one.value), text=text[one.start : one.end], start=one.start, end=one.end, unit=ORDINAL
+            kind="number",
+            value=str(ordinal.value),
+            text=text[ordinal.start : ordinal.end],
+            start=ordinal.start,
+            end=ordinal.end,
+            unit=ORDINAL,
         )
-        for one in ordinals(text)
+        for ordinal in ordinals(text)
     ]
-    for one in itertools.chain(contacts(text), addresses, codes(text) if starts else (), numbered, numbers(text, starts)):
-        if not any(free[one.start : one.end]):
-            free[one.start : one.end] = b"\1" * (one.end - one.start)
-            found.append(one)
-    return [*found, *weekdays(text, low)]
+    for identifier in itertools.chain(contacts(text), addresses, codes(text) if starts else (), numbered, numbers(text, starts)):
+        if not any(free[identifier.start : identifier.end]):
+            free[identifier.start : identifier.end] = b"\1" * (identifier.end - identifier.start)
+            free_standing.append(identifier)
+    return [*free_standing, *weekdays(text, low)]
 
 
 def link_value(written: str) -> str:
@@ -319,8 +324,8 @@ def numbers(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
 
 def street_of(address: str) -> str:
     """The word that tells the street of an address from others."""
-    found = _ADDRESS.search(address)
-    return (found["street"] or found["street2"]).rstrip(".") if found else ""
+    match = _ADDRESS.search(address)
+    return (match["street"] or match["street2"]).rstrip(".") if match else ""
 
 
 def _lists(text: str, match: re.Match[str]) -> bool:
@@ -337,10 +342,10 @@ def unit_after(text: str, end: int) -> tuple[str, Decimal]:
     ranged = _RANGED.match(text, end)
     for at in (end, ranged.end()) if ranged else (end,):
         begins = text[at : at + 3].lstrip(_BEFORE_UNIT)[:1].lower() in _UNIT_BEGINS
-        found = _MEASURED.match(text, at) if begins else None
-        if found:
-            unit = found["unit"].lower()
-            if len(unit) > 2 or found["unit"] in _AS_WRITTEN or "°" in unit or unit in ("m²", "m³", "m2", "m3"):
+        match = _MEASURED.match(text, at) if begins else None
+        if match:
+            unit = match["unit"].lower()
+            if len(unit) > 2 or match["unit"] in _AS_WRITTEN or "°" in unit or unit in ("m²", "m³", "m2", "m3"):
                 return _KINDS[unit]
     return "", Decimal(1)
 

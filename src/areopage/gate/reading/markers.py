@@ -229,24 +229,24 @@ class Marker(Struct, frozen=True):
 
 
 def _table() -> Mapping[str, Sequence[tuple[tuple[str, ...], MarkerKind, str]]]:
-    found: dict[str, list[tuple[tuple[str, ...], MarkerKind, str]]] = {}
+    table: dict[str, list[tuple[tuple[str, ...], MarkerKind, str]]] = {}
     for kind, value, written in _WRITTEN:
         for phrase in written.split("/"):
             words = tuple(phrase.split())
-            found.setdefault(words[0], []).append((words, kind, value))
-    for phrases in found.values():
+            table.setdefault(words[0], []).append((words, kind, value))
+    for phrases in table.values():
         phrases.sort(key=lambda phrase: -len(phrase[0]))
-    return MappingProxyType(found)
+    return MappingProxyType(table)
 
 
 def _opposites() -> Mapping[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+    opposites: dict[str, frozenset[str]] = {}
     for pair in _OPPOSITES:
         first, second = (frozenset(stem(word) or word for word in side.split()) for side in pair.split("/"))
-        for one, other in ((first, second), (second, first)):
-            for word in one:
-                found[word] = found.get(word, frozenset()) | other
-    return MappingProxyType(found)
+        for words, others in ((first, second), (second, first)):
+            for word in words:
+                opposites[word] = opposites.get(word, frozenset()) | others
+    return MappingProxyType(opposites)
 
 
 _PHRASES = _table()
@@ -277,7 +277,7 @@ def denying(stems: Set[str]) -> frozenset[str]:
 
 def markers_of(words: Sequence[str]) -> list[Marker]:
     """The markers among the words of a piece of text, none inside another."""
-    found: list[Marker] = []
+    markers: list[Marker] = []
     negated, free = -_MOST_TOKENS, 0  # where "ne" stood last, and from where on no marker has been found
     for at, word in enumerate(words):
         if word in _NE:
@@ -285,17 +285,17 @@ def markers_of(words: Sequence[str]) -> list[Marker]:
         if at < free or word not in _OPENING:
             continue
         restricts = word in ("que", "qu") and at - negated <= _NE_QUE
-        if restricts and not (found and found[-1].kind == "negation" and found[-1].first > negated):
-            found.append(Marker("quantifier", "only", at, at + 1))
+        if restricts and not (markers and markers[-1].kind == "negation" and markers[-1].first > negated):
+            markers.append(Marker("quantifier", "only", at, at + 1))
         elif word == "plus" and at - negated <= _NE_PLUS and words[at + 1 : at + 2] != ["de"]:
-            found.append(Marker("negation", "not", at, at + 1))
+            markers.append(Marker("negation", "not", at, at + 1))
         phrase = _phrase_at(words, at)
         if phrase is not None:
             length, kind, value = phrase
             free = at + length
             if at or word not in ("no", "non"):
-                found.append(Marker(kind, value, at, free))
-    return found
+                markers.append(Marker(kind, value, at, free))
+    return markers
 
 
 def _phrase_at(words: Sequence[str], at: int) -> tuple[int, MarkerKind, str] | None:

@@ -89,11 +89,11 @@ def roman(value: int) -> str:
     """The Roman numeral of a value; "" for 0."""
     sizes = (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1)
     signs = ("M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I")
-    found = ""
+    numeral = ""
     for size, sign in zip(sizes, signs, strict=True):
-        found += sign * (value // size)
+        numeral += sign * (value // size)
         value %= size
-    return found
+    return numeral
 
 
 def ordinals(text: str, *, loose: bool = False) -> Iterator[Ordinal]:

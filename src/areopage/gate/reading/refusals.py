@@ -252,14 +252,14 @@ def _refuses(line: str, asked: _Question, *, last: bool = False) -> bool:
     if len(line) > _LONGEST:
         return False
     body = _APOLOGY.sub(" ", line, count=1)
-    found = _REFUSAL.search(body)
-    if found is None or (_ASSERTS.search(body, 0, found.start()) and _own(body[: found.start()], asked)):
+    refusal = _REFUSAL.search(body)
+    if refusal is None or (_ASSERTS.search(body, 0, refusal.start()) and _own(body[: refusal.start()], asked)):
         return False
-    for clause in _CLAUSE.finditer(body, found.end()):
+    for clause in _CLAUSE.finditer(body, refusal.end()):
         if _courtesy(body[clause.end() :], asked):
             body = body[: clause.start()]
             break
-    following = _what_follows(body, found.end())
+    following = _what_follows(body, refusal.end())
     if following is None:
         return not _claims(body, asked)
     start, rest = following
@@ -283,17 +283,17 @@ def _courtesy(line: str, asked: _Question) -> bool:
 def _claims(line: str, asked: _Question) -> bool:
     if not asked.has_numbers_of(line):
         return True
-    own = _own(line, asked)
-    named = any(word[0].isupper() and stem(word) in own for word in WORD.findall(_CITED.sub(" ", line))[1:])
-    return named or len(own) > _OWN_WORDS
+    words = _own(line, asked)
+    named = any(word[0].isupper() and stem(word) in words for word in WORD.findall(_CITED.sub(" ", line))[1:])
+    return named or len(words) > _OWN_WORDS
 
 
 def _own(line: str, asked: _Question) -> Set[str]:
-    return {found for found in map(stem, WORD.findall(_CITED.sub(" ", line))) if found} - asked.words - _REFUSING_WORDS
+    return {root for root in map(stem, WORD.findall(_CITED.sub(" ", line))) if root} - asked.words - _REFUSING_WORDS
 
 
 def instructions(text: str) -> list[Span]:
     """Where a text tells a model what to do; linear in the text."""
     low = lower_case(text)
-    found = _INSTRUCTION.finditer(low) if any(cue in low for cue in _INSTRUCTION_CUES) else ()
-    return [Span(text[match.start() : match.end()], *match.span()) for match in found]
+    matches = _INSTRUCTION.finditer(low) if any(cue in low for cue in _INSTRUCTION_CUES) else ()
+    return [Span(text[match.start() : match.end()], *match.span()) for match in matches]

@@ -89,7 +89,7 @@ def stated_in(response: str) -> list[Stated]:
     acts = [cue for cue in _ACTS if cue in low]
     candidates = _candidates(response, low, runs, acts)
     taken = bytearray(len(response))
-    found = _free([one for one in named if one.kind in ("contact", "weekday")], taken)
+    statements = _free([identifier for identifier in named if identifier.kind in ("contact", "weekday")], taken)
     exact: list[Stated] = []
     days = any(_dated(low, *span) for span in candidates)
     for start, end in _windows(response, candidates, BEFORE):
@@ -98,24 +98,24 @@ def stated_in(response: str) -> list[Stated]:
     for start, end in _windows(response, [span for span in candidates if _legal(low, *span, acts)], BEFORE_ACTS):
         for reference in legal_references(response[start:end]):
             exact.append(replace(reference, start=reference.start + start, end=reference.end + start))
-    exact = [one for one in exact if not any(taken[one.start : one.end])]
-    for one in exact:
-        taken[one.start : one.end] = b"\1" * (one.end - one.start)
-    found += exact
-    found += _free([one for one in named if one.kind == "code" or one.unit], taken)
-    found += _free(_things(response, [start for start, _ in runs]), taken)
-    found += _free([one for one in named if one.kind == "number" and not one.unit], taken)
-    return sorted(found, key=lambda one: (one.start, one.end))
+    exact = [statement for statement in exact if not any(taken[statement.start : statement.end])]
+    for statement in exact:
+        taken[statement.start : statement.end] = b"\1" * (statement.end - statement.start)
+    statements += exact
+    statements += _free([identifier for identifier in named if identifier.kind == "code" or identifier.unit], taken)
+    statements += _free(_things(response, [start for start, _ in runs]), taken)
+    statements += _free([identifier for identifier in named if identifier.kind == "number" and not identifier.unit], taken)
+    return sorted(statements, key=lambda statement: (statement.start, statement.end))
 
 
 def _free(stated: Iterable[Stated], taken: bytearray) -> list[Stated]:
     """Those that stand where nothing else does; what they take is marked."""
-    found = []
-    for one in stated:
-        if not any(taken[one.start : one.end]):
-            taken[one.start : one.end] = b"\1" * (one.end - one.start)
-            found.append(one)
-    return found
+    free = []
+    for statement in stated:
+        if not any(taken[statement.start : statement.end]):
+            taken[statement.start : statement.end] = b"\1" * (statement.end - statement.start)
+            free.append(statement)
+    return free
 
 
 def _things(response: str, starts: Sequence[int]) -> Iterator[CountedThings]:
@@ -126,15 +126,15 @@ def _things(response: str, starts: Sequence[int]) -> Iterator[CountedThings]:
 
 
 def _candidates(response: str, low: str, runs: Sequence[tuple[int, int]], acts: Sequence[str]) -> list[tuple[int, int]]:
-    found = []
+    candidates = []
     for start, end in runs:
         cued = end - start == 4 or _NEAR.search(low, max(0, start - 6), end + AFTER)
         if not (cued or _legal(low, start, end, acts) or _dated(low, start, end)):
             continue
         listed = response[end : end + 1] in (".", ")") and response[end + 1 : end + 2].isspace()
         if not (listed and response[max(0, start - 1) : start] in ("", "\n")):
-            found.append((start, end))
-    return found
+            candidates.append((start, end))
+    return candidates
 
 
 def _dated(low: str, start: int, end: int) -> bool:

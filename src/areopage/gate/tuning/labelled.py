@@ -104,13 +104,13 @@ def labelled_of(case: Case, place: str = "") -> Labelled:
 
 
 def _cells(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in metadata.items():
         folded = fold_name(name)
         for ours, theirs in _COLUMNS.items():
             if folded in theirs:
-                found.setdefault(ours, value)
-    return found
+                fields.setdefault(ours, value)
+    return fields
 
 
 def _label(cells: Mapping[str, Any]) -> Label:
@@ -129,11 +129,11 @@ def _pieces(value: Any, length: int) -> tuple[tuple[tuple[int, int], ...], tuple
         return (), ()
     spans: list[tuple[int, int]] = []
     indexes: list[int] = []
-    for one in value:
-        if isinstance(one, int) and not isinstance(one, bool):
-            indexes.append(one)
+    for item in value:
+        if isinstance(item, int) and not isinstance(item, bool):
+            indexes.append(item)
             continue
-        ends = (one.get("start"), one.get("end")) if isinstance(one, dict) else tuple(one) if isinstance(one, list) else ()
+        ends = (item.get("start"), item.get("end")) if isinstance(item, dict) else tuple(item) if isinstance(item, list) else ()
         if len(ends) != 2 or not all(isinstance(end, int) for end in ends) or not 0 <= ends[0] < ends[1] <= length:
             raise ValueError("unsupported: write a list of {start, end} in the response, or of indexes of sentences")
         spans.append((ends[0], ends[1]))

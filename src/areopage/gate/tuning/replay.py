@@ -97,27 +97,29 @@ class Replay:
         """How many verdicts change."""
         return sum(self.changes.values())
 
-    def take(self, one: Recorded) -> ReplayedChange | None:
+    def take(self, recorded: Recorded) -> ReplayedChange | None:
         """Decide on an answer again; its change, if there is one."""
         self.seen += 1
-        obstacle = _obstacle_of(one)
+        obstacle = _obstacle_of(recorded)
         if obstacle is not None:
             self.obstacles[obstacle] += 1
             return None
-        decision = _decided(self._new, one)
-        if not one.response.strip() and not any(reason.code in _NOT_READ for reason in decision.reasons):
+        decision = _decided(self._new, recorded)
+        if not recorded.response.strip() and not any(reason.code in _NOT_READ for reason in decision.reasons):
             self.obstacles["nothing_generated"] += 1
             return None
-        if one.version == self._new.version and one.verdict != decision.verdict:
+        if recorded.version == self._new.version and recorded.verdict != decision.verdict:
             self.obstacles["altered"] += 1
             return None
         after = _side_of(decision)
-        before = DecisionSide(verdict=one.verdict, reasons=one.reasons, p_unsupported=one.p_unsupported)
+        before = DecisionSide(verdict=recorded.verdict, reasons=recorded.reasons, p_unsupported=recorded.p_unsupported)
         if self._old is not None:
-            before = _side_of(_decided(self._old, one))
+            before = _side_of(_decided(self._old, recorded))
         self.replayed += 1
         self.asks_judge += after.needs_judge
-        agreed = None if one.label is None else (_agrees(before.verdict, one.label), _agrees(after.verdict, one.label))
+        agreed = (
+            None if recorded.label is None else (_agrees(before.verdict, recorded.label), _agrees(after.verdict, recorded.label))
+        )
         if agreed is not None:
             self.labelled += 1
             self.old_agrees += agreed[0]
@@ -126,17 +128,19 @@ class Replay:
             return None
         self.changes[before.verdict, after.verdict] += 1
         better = None if agreed is None or agreed[0] == agreed[1] else agreed[1]
-        return ReplayedChange(id=one.id, at=one.at, question=one.prompt, old=before, new=after, label=one.label, better=better)
+        return ReplayedChange(
+            id=recorded.id, at=recorded.at, question=recorded.prompt, old=before, new=after, label=recorded.label, better=better
+        )
 
 
-def _decided(gate: Gate, one: Recorded) -> Decision:
+def _decided(gate: Gate, recorded: Recorded) -> Decision:
     """What a gate decides; with what people said then, or a judge where the gate wants one, if that settles it."""
-    decision = gate.decide(one.prompt, one.response, one.documents)
-    if one.said is not None:
-        return settled_by_labels(decision, supported=one.said)
-    said = [SentenceJudgment(sentence=at, supported=one.judged.get(decision.sentences[at].text)) for at in decision.doubtful]
-    known = [judgment.supported for judgment in said]
-    return gate.resolve(decision, said) if False in known or None not in known else decision
+    decision = gate.decide(recorded.prompt, recorded.response, recorded.documents)
+    if recorded.said is not None:
+        return settled_by_labels(decision, supported=recorded.said)
+    said = [SentenceJudgment(sentence=at, supported=recorded.judged.get(decision.sentences[at].text)) for at in decision.doubtful]
+    supported = [judgment.supported for judgment in said]
+    return gate.resolve(decision, said) if False in supported or None not in supported else decision
 
 
 def said_of(decision: Decision) -> bool | None:
@@ -163,14 +167,14 @@ def judged_of(decision: Decision) -> dict[str, bool]:
     return {texts[at]: True for at in sorted(supported) if at in texts}
 
 
-def _obstacle_of(one: Recorded) -> Obstacle | None:
-    if one.erased:
+def _obstacle_of(recorded: Recorded) -> Obstacle | None:
+    if recorded.erased:
         return "erased"
-    if one.imported and not one.response.strip():
+    if recorded.imported and not recorded.response.strip():
         return "no_response"
-    if one.imported and not one.documents:
+    if recorded.imported and not recorded.documents:
         return "no_documents"
-    return "not_kept" if one.num_sources and not one.documents else None
+    return "not_kept" if recorded.num_sources and not recorded.documents else None
 
 
 def _side_of(decision: Decision) -> DecisionSide:

@@ -83,12 +83,14 @@ def steps_of(
 ) -> tuple[ThresholdStep, ...]:
     """Count over a grid that rises. An answer that is never taken has the score infinity."""
     grouped = len(set(units)) < len(units)
-    own = np.unique(units, return_inverse=True)[1] if grouped else np.arange(len(scores))
-    sizes = np.bincount(own)
+    units_of = np.unique(units, return_inverse=True)[1] if grouped else np.arange(len(scores))
+    sizes = np.bincount(units_of)
     steps = []
     for threshold in grid:
         taken = np.array(scores) <= threshold
-        groups = Groups(np.bincount(own, weights=taken) / sizes, np.bincount(own, weights=taken & np.array(wrong)) / sizes)
+        groups = Groups(
+            np.bincount(units_of, weights=taken) / sizes, np.bincount(units_of, weights=taken & np.array(wrong)) / sizes
+        )
         both = float(groups.taken.sum()), float(groups.wrong.sum())
         steps.append(ThresholdStep(threshold=threshold, taken=both[0], wrong=both[1], groups=groups if grouped else None))
     return tuple(steps)
@@ -111,12 +113,12 @@ def certify(
     certified: list[ThresholdStep] = []
     carried = 0.0
     for step in steps:
-        own = 0.0
+        total = 0.0
         base = step.taken if control == "delivered" else rows
         while waiting and base >= waiting[0]:
             waiting.pop(0)
-            own += share
-        level = carried + own
+            total += share
+        level = carried + total
         if level and p_value(step, rows, risk, control) <= level * (1.0 + _ROUNDING):
             certified.append(step)
             carried = level
@@ -207,10 +209,10 @@ def needed(steps: Sequence[ThresholdStep], rows: int, risk: float, confidence: f
         if answers is not None:
             forecasts.append((math.ceil(answers * rows / step.taken), share))
     best = min(some, key=lambda step: (step.wrong + 0.5) / (step.taken + 1))
-    known = (best.wrong + 0.5) / (best.taken + 1) if best.wrong else None
+    rate = (best.wrong + 0.5) / (best.taken + 1) if best.wrong else None
     least = math.ceil(least_answers(risk, level) * rows / some[-1].taken)
-    likely, told = min(forecasts, default=(None, known))
-    return Needed(least=least, likely=likely, share=told)
+    likely, likely_rate = min(forecasts, default=(None, rate))
+    return Needed(least=least, likely=likely, share=likely_rate)
 
 
 def _answers_for(share: float, risk: float, level: float) -> int | None:

@@ -206,8 +206,8 @@ def tuned_config(config: GateConfig, tuning: Tuning, statement: dict[str, object
         raise ValueError("no threshold was certified")
     hold = deliver
     if tuning.ask.grey_band:
-        found = tuning.holding.threshold if tuning.holding else None
-        hold = 1.0 if found is None else max(found, deliver)
+        least = tuning.holding.threshold if tuning.holding else None
+        hold = 1.0 if least is None else max(least, deliver)
     bounds = msgspec.structs.replace(config.thresholds, deliver=deliver, hold=hold)
     return msgspec.structs.replace(
         config, thresholds=bounds, grey_band=config.grey_band or tuning.ask.grey_band, tuned=dict(statement)
@@ -251,8 +251,8 @@ def interval(hits: int, total: int, groups: int) -> tuple[float, float] | None:
     if not total:
         return None
     witnesses = min(total, groups)
-    found = Share.counted(round(hits * witnesses / total), witnesses)
-    return None if found.low is None or found.high is None else (found.low, found.high)
+    share = Share.counted(round(hits * witnesses / total), witnesses)
+    return None if share.low is None or share.high is None else (share.low, share.high)
 
 
 def _guess(steps: Sequence[ThresholdStep], groups: int, ask: Ask, present: float) -> float | None:
@@ -278,5 +278,7 @@ def _holding(rows: Sequence[ScoredAnswer], precision: float, confidence: float, 
     if step is None:
         return Holding(precision=precision, threshold=None)
     threshold = max(-step.threshold, deliver or 0.0)
-    held = [row for row in open_rows if row.score >= threshold]
-    return Holding(precision=precision, threshold=threshold, held=len(held), ungrounded=sum(row.ungrounded for row in held))
+    held_rows = [row for row in open_rows if row.score >= threshold]
+    return Holding(
+        precision=precision, threshold=threshold, held=len(held_rows), ungrounded=sum(row.ungrounded for row in held_rows)
+    )

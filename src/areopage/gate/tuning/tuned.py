@@ -109,8 +109,8 @@ def unseen_by(provenance: Mapping[str, Any], rows: Sequence[Labelled]) -> list[L
 
 
 def _recorded(provenance: Mapping[str, Any], key: str) -> frozenset[str]:
-    known = provenance.get(key)
-    return frozenset(known if isinstance(known, list) else ())
+    recorded = provenance.get(key)
+    return frozenset(recorded if isinstance(recorded, list) else ())
 
 
 def row_of(row: Labelled, top: int) -> FittingRow:
@@ -118,8 +118,8 @@ def row_of(row: Labelled, top: int) -> FittingRow:
     language = language_of(row.response) or language_of(row.prompt) or "en"
     spans = list(row.unsupported)
     if row.sentences:
-        found = sentences(row.response, language)
-        spans += [(found[index].start, found[index].end) for index in row.sentences if 0 <= index < len(found)]
+        cut = sentences(row.response, language)
+        spans += [(cut[index].start, cut[index].end) for index in row.sentences if 0 <= index < len(cut)]
     return FittingRow(
         prompt=row.prompt,
         response=row.response,
@@ -186,7 +186,7 @@ def tuned(
 
 
 def tuned_rules(
-    found: Tuned, rows: Sequence[Labelled], *, source: str, skewed: str, by: str, at: str, program: str, certain: bool
+    tuned: Tuned, rows: Sequence[Labelled], *, source: str, skewed: str, by: str, at: str, program: str, certain: bool
 ) -> GateConfig | None:
     """The rules with the chosen thresholds and their statement; None where not even an uncertain threshold was found.
 
@@ -195,12 +195,12 @@ def tuned_rules(
         by, at, program: who chose, when, and by which version.
         certain: whether the risk is certified for the traffic.
     """
-    tuning = found.tuning
+    tuning = tuned.tuning
     deliver = tuning.chosen.threshold if tuning.certified else tuning.guess
     if deliver is None:
         return None
     labels: dict[str, Any] = {"source": source, "rows": len(rows), "sha256": fingerprint_of(rows)}
     if skewed:
         labels["skewed"] = skewed
-    statement = statement_of(tuning, by=by, at=at, program=program, labels=labels, deliver=deliver, refit=found.refit)
-    return tuned_config(found.config, tuning, statement | {"certified": certain}, deliver)
+    statement = statement_of(tuning, by=by, at=at, program=program, labels=labels, deliver=deliver, refit=tuned.refit)
+    return tuned_config(tuned.config, tuning, statement | {"certified": certain}, deliver)
