@@ -114,10 +114,7 @@ def decide_default(
     ]
     answer = response if len(response) > config.max_characters else as_read(response)
     findings = _findings(config, model, prompt, answer, read, watch)
-    names = SentenceCheck.__struct_fields__
-    checks = tuple(
-        SentenceCheck(**{name: getattr(sentence, name) for name in names}) for sentence in findings.grounding.sentences
-    )
+    checks = tuple(map(_check_of, findings.grounding.sentences))
     bounds, doubt = config.thresholds, findings.grounding.p_unsupported
     reasons = _reasons(config, findings, checks)
     leaves = _verdict(config, reasons) == "deliver"
@@ -135,25 +132,11 @@ def decide_default(
     stated = None if doubt is None else _raised(doubt, len(missing))
     if stated is not None and stated <= bounds.deliver and (verdict != "deliver" or near_copies):
         stated = None  # it would contradict the verdict
-    overlap = max(findings.overlap.snippets, findings.overlap.windows or 0.0)
-    avg_score, confidence = (
-        None if figure is None else round(figure, DECIMALS)
-        for figure in (findings.retrieval.avg_score, findings.retrieval.confidence)
-    )
     decision = Decision(
         verdict=verdict,
         needs_judge=bool(doubtful),
         p_unsupported=None if findings.refusal or findings.unsegmented else stated,
-        metrics=Metrics(
-            avg_score=avg_score,
-            confidence=confidence,
-            cites_ok=bool(findings.citations.cited_ids) or overlap >= bounds.overlap,
-            overlap_ratio=findings.overlap.snippets,
-            hallucination=any(reason.decisive and reason.code in HALLUCINATIONS for reason in reasons),
-            quality_pass=verdict == "deliver",
-            escalate=verdict == "human_review",
-            num_sources=findings.documents,
-        ),
+        metrics=_metrics(config, findings, reasons, verdict),
         sentences=_stated_checks(config, findings, checks, Counter(missing)),
         signals=tuple(watch.signals),
         reasons=tuple(reasons),
@@ -173,6 +156,24 @@ def decide_default(
         if document.text is not read_document.text
     }
     return as_written(decision, response, changed) if changed or answer is not response else decision
+
+
+def _check_of(sentence: SentenceCheck) -> SentenceCheck:
+    return SentenceCheck(**{name: getattr(sentence, name) for name in SentenceCheck.__struct_fields__})
+
+
+def _metrics(config: GateConfig, findings: Findings, reasons: Sequence[Reason], verdict: GateVerdict) -> Metrics:
+    retrieval, overlap = findings.retrieval, max(findings.overlap.snippets, findings.overlap.windows or 0.0)
+    return Metrics(
+        avg_score=None if retrieval.avg_score is None else round(retrieval.avg_score, DECIMALS),
+        confidence=None if retrieval.confidence is None else round(retrieval.confidence, DECIMALS),
+        cites_ok=bool(findings.citations.cited_ids) or overlap >= config.thresholds.overlap,
+        overlap_ratio=findings.overlap.snippets,
+        hallucination=any(reason.decisive and reason.code in HALLUCINATIONS for reason in reasons),
+        quality_pass=verdict == "deliver",
+        escalate=verdict == "human_review",
+        num_sources=findings.documents,
+    )
 
 
 def _findings(
@@ -246,7 +247,7 @@ def _echoes(prompt: str, response: str, citations: Citations) -> bool:
 
 
 def _reasons(config: GateConfig, findings: Findings, checks: Sequence[SentenceCheck]) -> list[Reason]:
-    bounds, retrieval = config.thresholds, findings.retrieval
+    bounds = config.thresholds
     if not findings.documents:
         return [Reason(code="no_documents", decisive=True)]
     irrelevant = findings.best is not None and findings.best < bounds.relevance
@@ -258,31 +259,41 @@ def _reasons(config: GateConfig, findings: Findings, checks: Sequence[SentenceCh
         return [*reasons, Reason(code="too_long", decisive=open_question, threshold=float(config.max_characters))]
     if findings.crowded:
         return [*reasons, Reason(code="too_many_numbers", decisive=open_question, threshold=float(MOST_NUMBERS))]
-    if findings.response_lang and findings.prompt_lang and findings.response_lang != findings.prompt_lang:
-        reasons.append(Reason(code="other_language", decisive=open_question and config.language == "fallback"))
-    if findings.unread:
-        reasons.append(Reason(code="unread_documents", decisive=False, value=float(findings.unread), threshold=float(config.top)))
-    if findings.unsegmented:
-        reasons.append(Reason(code="unread_language", decisive=open_question))
+    reasons += _reading_reasons(config, findings, decisive=open_question)
     if findings.refusal:
         return reasons
     if findings.bare:
         return [Reason(code="bare_answer", decisive=open_question), *reasons]
     if findings.echo or not any(sentence.claim for sentence in findings.grounding.sentences):
         return [Reason(code="no_claim", decisive=open_question), *reasons]
-    if retrieval.confidence is not None and retrieval.confidence < bounds.confidence:
-        reasons.append(
-            Reason(code="low_confidence", decisive=open_question, value=retrieval.confidence, threshold=bounds.confidence)
-        )
-    reasons += _citation_reasons(config, findings, decisive=open_question)
-    reasons += _claim_reasons(config, findings, decisive=open_question)
-    admitted = [_about("admission", span, findings) for span in findings.admissions[:MOST_REASONS]]
-    admitted += [_about("instruction", span, findings, document=id) for id, span in findings.instructions[:MOST_REASONS]]
-    reasons += admitted
-    doubt = findings.grounding.p_unsupported
+    return reasons + _content_reasons(config, findings, checks, decisive=open_question)
+
+
+def _reading_reasons(config: GateConfig, findings: Findings, *, decisive: bool) -> list[Reason]:
+    """The answer's language, and what was not read."""
+    reasons = []
+    if findings.response_lang and findings.prompt_lang and findings.response_lang != findings.prompt_lang:
+        reasons.append(Reason(code="other_language", decisive=decisive and config.language == "fallback"))
+    if findings.unread:
+        reasons.append(Reason(code="unread_documents", decisive=False, value=float(findings.unread), threshold=float(config.top)))
+    if findings.unsegmented:
+        reasons.append(Reason(code="unread_language", decisive=decisive))
+    return reasons
+
+
+def _content_reasons(config: GateConfig, findings: Findings, checks: Sequence[SentenceCheck], *, decisive: bool) -> list[Reason]:
+    """What an answer that claims something says, and what it rests on."""
+    bounds, confidence, doubt = config.thresholds, findings.retrieval.confidence, findings.grounding.p_unsupported
+    reasons = []
+    if confidence is not None and confidence < bounds.confidence:
+        reasons.append(Reason(code="low_confidence", decisive=decisive, value=confidence, threshold=bounds.confidence))
+    reasons += _citation_reasons(config, findings, decisive=decisive)
+    reasons += _claim_reasons(config, findings, decisive=decisive)
+    reasons += [_about("admission", span, findings) for span in findings.admissions[:MOST_REASONS]]
+    reasons += [_about("instruction", span, findings, document=id) for id, span in findings.instructions[:MOST_REASONS]]
     if doubt is not None and doubt >= bounds.hold:
         worst, value = _worst_first(checks, bounds.hold), bounds.hold
-        reasons += _about_sentences("unsupported_sentence", checks, worst, decisive=open_question, value=doubt, threshold=value)
+        reasons += _about_sentences("unsupported_sentence", checks, worst, decisive=decisive, value=doubt, threshold=value)
     return reasons
 
 

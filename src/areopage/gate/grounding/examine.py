@@ -186,6 +186,12 @@ class Words(Struct, frozen=True):
         return having
 
 
+def _words_of(clean: str, span: Span) -> Words:
+    written = WORD.findall(clean, span.start, span.end)
+    roots = list(stems_of(written))
+    return Words(clean, span.start, written, roots, list(filter(None, roots)))
+
+
 class SentenceGrounding(SentenceCheck, frozen=True, kw_only=True):
     """A sentence beside the documents: how many of its words mean something, and which of them nothing supports.
 
@@ -234,11 +240,7 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
     """Compare every sentence of an answer with the documents: words, features and claims; all but the model's judgment."""
     spans = sentences(response, language)
     clean = _without_citations(response, documents)
-    words = []
-    for span in spans:
-        written = WORD.findall(clean, span.start, span.end)
-        roots = list(stems_of(written))
-        words.append(Words(clean, span.start, written, roots, list(filter(None, roots))))
+    words = [_words_of(clean, span) for span in spans]
     source = Source(documents, [sentence_words.roots for sentence_words in words])
     claims = check_claims(prompt, clean, documents)
     question = frozenset(stems(prompt))
@@ -271,20 +273,8 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
                 "negation_alone": float(denied and not denied_there),
                 "negation_lost": float(denied_there and not denied),
             }
-        # A sentence states something with a figure, or where it neither leaves open, nor is courteous, nor refuses.
-        claim = bool(distinct) and (
-            any(figure.kind in _STATING and figure.state != "repeated" for figure in stated)
-            or not (
-                (stated and all(figure.state == "repeated" for figure in stated) and unable(low))
-                or features["courtesy"]
-                or (len(low) <= _LONGEST_COURTESY and _COURTEOUS.issuperset(map(str.lower, own_words.written)))
-                or (
-                    (denied or any(cue in low for cue in _REFUSING))
-                    and any(cue in low for cue in _ABOUT)
-                    and is_refusal(span.text, prompt)
-                )
-            )
-        )
+        courteous = bool(features.get("courtesy"))
+        claim = bool(distinct) and _claims(span.text, low, own_words, stated, prompt, courteous=courteous, denied=denied)
         near = source.near(stretch) if claim and most >= LEAST_NEAR * len(distinct) else ""
         names = [*_names(clean, span, unknown, stated, forms), *premises.names(span, own_words, stated, source.stems)]
         names.sort(key=lambda name: name.place.start)
@@ -306,6 +296,18 @@ def examine(prompt: str, response: str, documents: Sequence[Document], language:
             )
         )
     return examined
+
+
+def _claims(text: str, low: str, words: Words, stated: Sequence[Claim], prompt: str, *, courteous: bool, denied: bool) -> bool:
+    """Whether a sentence states something: with a figure, or where it neither leaves open, nor is courteous, nor refuses."""
+    if any(figure.kind in _STATING and figure.state != "repeated" for figure in stated):
+        return True
+    if courteous or (stated and all(figure.state == "repeated" for figure in stated) and unable(low)):
+        return False
+    if len(low) <= _LONGEST_COURTESY and _COURTEOUS.issuperset(map(str.lower, words.written)):
+        return False
+    refusing = (denied or any(cue in low for cue in _REFUSING)) and any(cue in low for cue in _ABOUT)
+    return not (refusing and is_refusal(text, prompt))
 
 
 def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Claim], forms: OtherForms) -> Iterator[Claim]:
