@@ -20,9 +20,6 @@ from .folding import starts_of as starts_of  # Where a part of a text begins, up
 from .folding import unaccented as unaccented  # The text without accents, its letters apart from them (NFKD).
 from .language import is_in_language as is_in_language  # Whether a text is in "fr" or "en", as far as its function words tell
 from .language import language_of as language_of  # "fr" or "en", or "" for too little text
-
-# Whether a tag such as `fr`, `fra` or `fr-CA` begins with a code of ISO 639-1 or 639-2.
-from .language_codes import is_language as is_language
 from .lexicon import CURRENCIES as CURRENCIES  # By ISO code
 from .lexicon import ENGLISH_MONTHS as ENGLISH_MONTHS
 from .lexicon import ENGLISH_MONTHS_CUT as ENGLISH_MONTHS_CUT

@@ -13,9 +13,9 @@ from areopage.ledger import is_golden
 from areopage.monitor.hook.doubts import doubts_of
 from areopage.monitor.hook.exchange import Exchange, Unrecognised
 from areopage.monitor.hook.fields import labels_of
+from areopage.monitor.hook.language_codes import is_language
 from areopage.monitor.hook.spool import LOST, Spool
 from areopage.monitor.hook.submission import MAX_ID, MAX_LANGUAGE, MAX_SOURCE, MAX_TRACE_ID, MAX_VARIANT, submission_of
-from areopage.text import is_language
 
 RECORDED, NOT_FOUND, UNFINISHED, FAILED, SKIPPED, REFUSED = (
     *("recorded", "not_found", "unfinished", "failed", "skipped", "refused"),

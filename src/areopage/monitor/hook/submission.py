@@ -15,8 +15,8 @@ import msgspec
 from areopage.cases import Case, Document, Turn, normalise_maturity, read_documents
 from areopage.errors import DatasetError, SubmissionError
 from areopage.ledger import Answer
+from areopage.monitor.hook.language_codes import is_language
 from areopage.monitor.hook.messages import prompt_of, writable
-from areopage.text import is_language
 
 FIRST_YEAR, LAST_YEAR = 1970, 9998
 CLOCKS_DIFFER = timedelta(days=1)
