@@ -35,7 +35,6 @@ from .lexicon import unit_of as unit_of  # The name of a unit of time, as `UNIT_
 # The words that numbers are made of, without those that are articles as well.
 from .number_words import NUMBER_WORDS as NUMBER_WORDS
 from .numbers import DIGITS as DIGITS
-from .numbers import around as around  # The nearest position at or before `start` at which no number and no word is cut.
 from .numbers import decimal_of as decimal_of  # The value of a number in English or French writing.
 from .own_patterns import compiled as compiled  # Compile patterns.
 from .patterns import late_pattern as late_pattern  # What `re.compile` returns, compiled at its first use.

@@ -3,10 +3,7 @@
 import re
 from decimal import Decimal
 
-_FARTHEST = 24  # characters that a number may have gone on before a window
-
 DIGITS = re.compile("[0-9]+")
-_JOINED = "0123456789.,'’ \u00a0\u202f\u2009"
 
 
 def decimal_of(written: str) -> Decimal:
@@ -24,12 +21,3 @@ def decimal_of(written: str) -> Decimal:
     grouped = len(rest) == 3 and whole not in ("", "0") and (mark in whole or not re.search("[.,]", whole)) and " " not in written
     whole = re.sub("[.,]", "", whole)
     return Decimal(whole + rest) if grouped else Decimal(f"{whole or '0'}.{rest}")
-
-
-def around(text: str, start: int) -> int:
-    """The nearest position at or before `start` at which no number and no word is cut."""
-    start = max(0, start)
-    lowest = max(0, start - _FARTHEST)
-    while start > lowest and (text[start - 1] in _JOINED or text[start - 1].isalnum()):
-        start -= 1
-    return start

@@ -20,7 +20,6 @@ from areopage.text import (
     FigureText,
     Reference,
     TextFigure,
-    around,
     is_light,
     legal_references,
     lower_case,
@@ -33,6 +32,8 @@ BEFORE, AFTER = 24, 36
 """Characters around digits within which the rest of a figure lies."""
 BEFORE_ACTS = 48
 """The same for a reference: "arrêté interministériel modifié n° 12"."""
+_FARTHEST = 24  # characters that a number may have gone on before a window
+_JOINED = "0123456789.,'’ \u00a0\u202f\u2009"
 # A reference is sought where a text has one of these, in lower case.
 _ACTS = (
     "art.", "art ", "arts", "article", "§", "sec.", "section", "s. ", "loi", "law", "decree", "décret", "decret",
@@ -160,3 +161,12 @@ def _windows(response: str, spans: Sequence[tuple[int, int]], before: int) -> It
         end = last + AFTER
     if end >= 0:
         yield start, min(end, len(response))
+
+
+def around(text: str, start: int) -> int:
+    """The nearest position at or before `start` at which no number and no word is cut."""
+    start = max(0, start)
+    lowest = max(0, start - _FARTHEST)
+    while start > lowest and (text[start - 1] in _JOINED or text[start - 1].isalnum()):
+        start -= 1
+    return start

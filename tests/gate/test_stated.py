@@ -1,6 +1,6 @@
-"""Numbers in digits."""
+"""What an answer states."""
 
-from areopage.text.numbers import around
+from areopage.gate.reading.stated import around
 
 
 def test_a_window_cuts_no_number() -> None:
