@@ -41,10 +41,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     if len(pattern) > LONGEST_PATTERN:
         raise ValueError(f"the pattern {pattern[:40]!r}… is longer than {LONGEST_PATTERN} characters")
     try:
-        compiled = re.compile(pattern)
+        expression = re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as fault:
         raise ValueError(f"the pattern {pattern!r} is no regular expression: {fault}") from None
-    if compiled.match("") is not None:
+    if expression.match("") is not None:
         raise ValueError(f"the pattern {pattern!r} matches an empty text")
     if (ways := _ways(pattern)) is None:
         raise ValueError(
@@ -52,7 +52,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         )
     if ways > MOST_WAYS:
         raise ValueError(f"the pattern {pattern!r} may take long: its quantifiers match in {ways:,} ways, more than {MOST_WAYS}")
-    return compiled
+    return expression
 
 
 def _ways(pattern: str) -> int | None:
