@@ -92,3 +92,9 @@ def test_the_schema_is_encoded_once(site: Live) -> None:
         assert site.get("/openapi.json").body == first.body
     assert first.headers["content-type"] == "application/json"
     assert "/v1/evaluations" in first.json["paths"]
+
+
+def test_the_schema_asks_for_one_name_of_prompt_and_response(site: Live) -> None:
+    schemas = site.get("/openapi.json").json["components"]["schemas"]
+    one_of = {name for name, schema in schemas.items() if all("oneOf" in part for part in schema.get("allOf", [{}]))}
+    assert one_of == {"GivenAnswer", "CheckRequest"}

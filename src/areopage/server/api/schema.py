@@ -31,9 +31,8 @@ FAULTS = {
     504: "The model did not respond in time: retry later.",
 }
 LONGEST_NAME = 64
-TWO_NAMED = frozenset({"Answer", "CheckRequest"})
-"""Records whose prompt and response have a synonym."""
-NAMES = (("prompt", "question"), ("response", "answer"))
+SYNONYMS = (("prompt", "question"), ("response", "answer"))
+"""The two names of a field, of which a request has one."""
 
 
 class ApiRoute(APIRoute):
@@ -93,7 +92,8 @@ def _schema_of(record: Any) -> dict[str, Any]:
 def components(records: tuple[Any, ...]) -> dict[str, Any]:
     """The schemas of records and their nested records, by name."""
     schemas = msgspec.json.schema_components(records, ref_template=REFERENCE)[1]
-    for kind in TWO_NAMED & schemas.keys():
-        either = [[{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names] for names in NAMES]
-        schemas[kind] = schemas[kind] | {"allOf": [{"oneOf": choices} for choices in either]}
+    either = [[{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names] for names in SYNONYMS]
+    for schema in schemas.values():
+        if {name for names in SYNONYMS for name in names} <= schema.get("properties", {}).keys():
+            schema["allOf"] = [{"oneOf": choices} for choices in either]
     return schemas
