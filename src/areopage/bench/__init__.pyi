@@ -133,7 +133,9 @@ from .results.evaluations import run_evaluations as run_evaluations
 # The view of a run beside those of the same target and suite in its ledger.
 from .results.history import with_history as with_history
 from .results.pass_views import fold_space as fold_space  # Replace each run of white space by one space.
-from .results.pass_views import passes_of as passes_of  # Return the planned passes over a case's criterion, judge by judge.
+from .results.pass_views import (
+    pass_views as pass_views,
+)  # Return the planned passes over a case's criterion, judge by judge.
 from .results.pass_views import quoted_verbatim as quoted_verbatim  # Whether a response contains an extract literally
 from .results.people import LONGEST_NAME as LONGEST_NAME
 from .results.people import LONGEST_NOTE as LONGEST_NOTE

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from areopage.bench import RunView, passes_of
+from areopage.bench import RunView, pass_views
 from areopage.errors import counted
 from areopage.locales import one_line
 from areopage.testing.share_decisions import Passes, ShareDecision, ShareVerdict, decide_shares
@@ -120,7 +120,7 @@ def _examples(view: RunView, criterion: str) -> Iterator[str]:
         yield f"    answer: {one_line(case.response or '', LONGEST)}"
         record = view.scores.records.find(case_id)
         scores = [score for score in record.criteria if score.criterion == criterion] if record else []
-        explained = [judged for score in scores for judged in passes_of(view, score) if judged.explanation]
+        explained = [judged for score in scores for judged in pass_views(view, score) if judged.explanation]
         if explained:
             yield f"    {explained[0].judge}: {one_line(explained[0].explanation, LONGEST)}"
     if len(failing) > SHOWN_CASES:

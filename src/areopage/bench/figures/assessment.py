@@ -1,6 +1,6 @@
 """One criterion of a case with the words of its judges."""
 
-from areopage.bench.results.pass_views import PassView, passes_of, quotable, quoted_verbatim
+from areopage.bench.results.pass_views import PassView, pass_views, quotable, quoted_verbatim
 from areopage.bench.results.run_data import RunData
 from areopage.cases import Case
 from areopage.locales import Locale
@@ -27,7 +27,7 @@ def inapplicable(score: CriterionScore, locale: Locale) -> str:
 
 def assessment(view: RunData, score: CriterionScore, case: Case, locale: Locale, *, is_open: bool) -> Assessment:
     """One criterion of a case with the words of all its judges."""
-    passes = list(passes_of(view, score))
+    passes = list(pass_views(view, score))
     several = {pass_view.judge for pass_view in passes if pass_view.pass_index > 1}
     whole = view.spec.criteria_by_id()[score.criterion].scope == "conversation"
     quotable_texts = {turn: quotable(case, turn, whole) for turn in {pass_view.turn for pass_view in passes}}

@@ -11,7 +11,7 @@ from areopage.bench.figures.case_index import CASES
 from areopage.bench.figures.disputes import DISPUTED
 from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
-from areopage.bench.results.pass_views import passes_of
+from areopage.bench.results.pass_views import pass_views
 from areopage.bench.results.run_data import RunData
 from areopage.cases import Case
 from areopage.criteria import Criterion
@@ -56,7 +56,7 @@ def failing_scores(view: RunData, cases: Iterable[Case] | None = None) -> Iterat
         scores = {score.criterion: score for score in record.criteria} if record else {}
         for id in failed:
             score = scores[id]
-            passes = [pass_view for pass_view in passes_of(view, score) if pass_view.explanation and pass_view.score is not None]
+            passes = [pass_view for pass_view in pass_views(view, score) if pass_view.explanation and pass_view.score is not None]
             passes.sort(key=lambda pass_view: not spec.scale.reaches(pass_view.score or 0.0, limits[id]))
             yield FailingScore(
                 case=case,

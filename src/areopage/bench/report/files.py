@@ -13,7 +13,7 @@ from areopage.bench.report.cases import cases_page
 from areopage.bench.report.page import bench_report, write_summary
 from areopage.bench.report.records import SCHEMA_NAME, stored_figures
 from areopage.bench.report.run_results import record_results, run_criteria, run_result
-from areopage.bench.results.pass_views import PassView, all_passes
+from areopage.bench.results.pass_views import PassView, all_pass_views
 from areopage.bench.results.run_view import RunView
 from areopage.bench.trust.page import TRUST, trust_page
 from areopage.cases import write_rejected
@@ -159,7 +159,7 @@ def write_judgments(view: RunView, path: Path, form: TableForm) -> Written:
         StorageError: the file cannot be written.
         MissingExtra: Parquet without pyarrow, XLSX without XlsxWriter.
     """
-    return write_rows(path, form, JUDGMENT_COLUMNS, (_judgment_row(pass_view) for pass_view in all_passes(view)))
+    return write_rows(path, form, JUDGMENT_COLUMNS, (_judgment_row(pass_view) for pass_view in all_pass_views(view)))
 
 
 def _judgment_row(pass_view: PassView) -> list[Any]:
@@ -220,7 +220,7 @@ def _recorded_lines(view: RunView) -> Iterator[dict[str, Any]]:
                 **_use_of(answer),
             }
     cases, criteria = {case.id: case for case in view.cases}, view.spec.criteria_by_id()
-    for pass_view in all_passes(view):
+    for pass_view in all_pass_views(view):
         judgment = pass_view.judgment
         if judgment is not None and _can_be_replayed(pass_view, judgment):
             recorded = judges[pass_view.judge]

@@ -27,7 +27,7 @@ from areopage.bench.report.records import (
 from areopage.bench.results.coverage import Coverage
 from areopage.bench.results.drift import Drift
 from areopage.bench.results.jury_agreement import JuryAgreement
-from areopage.bench.results.pass_views import PassView, passes_of, quotable, quoted_verbatim
+from areopage.bench.results.pass_views import PassView, pass_views, quotable, quoted_verbatim
 from areopage.bench.results.run_view import RunView
 from areopage.bench.spec import Target
 from areopage.cases import Case
@@ -169,7 +169,7 @@ def _subcategory_scores(tree: Node) -> dict[str, float | None]:
 
 
 def _criterion_detail(view: RunView, score: CriterionScore, case: Case) -> CriterionDetail:
-    passes = list(passes_of(view, score))
+    passes = list(pass_views(view, score))
     criterion = view.spec.criteria_by_id()[score.criterion]
     quotable_texts = {
         turn: quotable(case, turn, criterion.scope == "conversation") for turn in {pass_view.turn for pass_view in passes}

@@ -46,7 +46,7 @@ class PassView(Struct, frozen=True, kw_only=True):
         return self.outcome if isinstance(self.outcome, Scored) else None
 
 
-def passes_of(view: RunData, score: CriterionScore) -> Iterator[PassView]:
+def pass_views(view: RunData, score: CriterionScore) -> Iterator[PassView]:
     """Return the planned passes over a case's criterion, judge by judge."""
     scale, judgments = view.spec.criteria_by_id()[score.criterion].scale, view.judgments.of(score.case_id)
     for judge, turn, number in score.planned_passes:
@@ -64,12 +64,12 @@ def passes_of(view: RunData, score: CriterionScore) -> Iterator[PassView]:
         )
 
 
-def all_passes(view: RunData) -> Iterator[PassView]:
+def all_pass_views(view: RunData) -> Iterator[PassView]:
     """Every planned pass of a run, in order of cases."""
     view.judgments.expect(view.columns.passes.cases)
     for record in view.scores.records:
         for score in record.criteria:
-            yield from passes_of(view, score)
+            yield from pass_views(view, score)
 
 
 def quoted_verbatim(extract: str, folded_response: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from areopage.bench import RunOptions, RunView, passes_of
+from areopage.bench import RunOptions, RunView, pass_views
 from areopage.cases import Case
 from areopage.cli.bench.run import try_run
 from areopage.cli.exit_codes import DONE, INCONCLUSIVE, INTERRUPTED
@@ -65,7 +65,7 @@ def tried_lines(view: RunView) -> Iterator[str]:
 
 def _wanting(view: RunView) -> int:
     """How many planned judgments brought no verdict."""
-    passes = (verdict for score in view.scores.criteria for verdict in passes_of(view, score))
+    passes = (verdict for score in view.scores.criteria for verdict in pass_views(view, score))
     return sum(not isinstance(verdict.outcome, Given) for verdict in passes)
 
 
@@ -90,7 +90,7 @@ def _criterion_lines(view: RunView, score: CriterionScore) -> Iterator[str]:
     shown = "not applicable" if not score.applies else "no score" if score.score is None else f"{score.score:.2f}"
     failed = score.criterion in view.failures.by_case.get(score.case_id, ())
     yield f"  {score.criterion}: {shown}{f', a failure (limit {limit:g})' if failed else ''}"
-    for verdict in passes_of(view, score):
+    for verdict in pass_views(view, score):
         outcome = "not asked" if verdict.outcome is None else verdict.outcome_name.replace("_", " ")
         number = f" {verdict.score:.2f}" if verdict.score is not None else ""
         why = _reason(verdict.reason or verdict.explanation)
