@@ -30,6 +30,7 @@ FAMILIES = {
     "DeepSeek": ("<｜begin▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", "<｜end▁of▁sentence｜>", "<think>", "</think>"),
     "GLM": ("[gMASK]", "[sMASK]", "<sop>", "<eop>", "<|observation|>"),
     "Cohere": ("<BOS_TOKEN>", "<|START_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>", "<EOS_TOKEN>", "<PAD>"),
+    "TeleChat": ("<_start>", "<_end>", "<_user>", "<_bot>", "<_system>", "<_pad>"),
     "others": (
         "[|user|]",
         "[|endofturn|]",
@@ -82,7 +83,7 @@ def test_no_mixture_of_tokens_leaves_one_whole(text: str) -> None:
     assert defused(harmless) == harmless
 
 
-@pytest.mark.parametrize("unit", ["<a_", "_", "a_", "<a", "[A_", "[A", "<|", "<", "[", "]~", "<a:a"])
+@pytest.mark.parametrize("unit", ["<a_", "_", "a_", "<a", "[A_", "[A", "<|", "<", "[", "]~", "<a:a", "<_a"])
 def test_a_hostile_text_is_searched_in_linear_time(unit: str) -> None:
     for text in (unit * 50_000, "<a" + unit * 50_000, "[A" + unit * 50_000):
         assert defused(text).replace("\u200b", "") == text

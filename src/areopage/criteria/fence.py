@@ -58,6 +58,7 @@ _CONTROL = re.compile(
       | (?<=<)(?=/?(?i:
             [a-z][a-z0-9_]*[|｜]                                        # <turn|>
           | [a-z]+[0-9]*[_:▁][a-z0-9_:▁]*                               # <start_of_turn> <extra_id_0> <seed:bos>
+          | _[a-z]+                                                    # <_user> of TeleChat
           | s|[be]os|pad|unk|mask|sep|cls|[se]op|eo[adh]|think(?:ing)?|thoughts?|reasoning|role|unused\d+
           | image|__[a-z]+__                                            # <__media__>, where a server looks for an image
         )>|</?SYS>>)                                                    # <<SYS>>
