@@ -38,7 +38,7 @@ _DECODER = msgspec.json.Decoder()
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _ARRAY_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 # Full-width signs too: some spreadsheets level them to the plain ones before they look for a formula.
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_FORMULA = re.compile(r"[\s\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*+[=+@|＝＋－＠｜-]")
 _CONTROL = ("\t", "\r", "\n")
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 
@@ -299,9 +299,9 @@ def _decoded(line: bytes, number: int, what: str) -> Any:
 def inert_cell(value: Any) -> str:
     """Return the text of a cell; one that would start a formula gets a leading apostrophe.
 
-    A formula starts with `=`, `+`, `-` or `@`, also behind white space; a leading tab or line end is taken for one. Apostrophes
-    that stand before a formula get a further one, so that `bare_cell` gives the text back. A plain number such as `-1.5` stays a
-    number. None is an empty cell.
+    A formula starts with `=`, `+`, `-`, `@` or `|`, also behind white space and characters without width; a leading tab or line
+    end is taken for one. Apostrophes before a formula get a further one, so that `bare_cell` gives the text back. A plain number
+    such as `-1.5` stays a number. None is an empty cell.
     """
     text = "" if value is None else str(value)
     return f"'{text}" if starts_formula(text.lstrip("'")) else text
@@ -314,7 +314,7 @@ def bare_cell(cell: str) -> str:
 
 def starts_formula(text: str) -> bool:
     """Whether a spreadsheet may take a text for a formula; see `inert_cell`."""
-    return not _NUMBER.fullmatch(text) and (text.startswith(_CONTROL) or text.lstrip().startswith(_FORMULA))
+    return not _NUMBER.fullmatch(text) and (text.startswith(_CONTROL) or _FORMULA.match(text) is not None)
 
 
 CSV_ENCODING = "utf-8-sig"
