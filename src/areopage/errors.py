@@ -57,6 +57,13 @@ class StorageError(UserError):
     """A file or the ledger cannot be written: no space, no permission, locked."""
 
 
+class DamagedRow(StorageError):
+    """A row of the ledger whose JSON cannot be read."""
+
+    def __init__(self, row: str, column: str, fault: Exception) -> None:
+        super().__init__(f"the ledger is damaged: {row}: {column} cannot be read ({fault})")
+
+
 class EmptyLedger(StorageError):
     """A file or a database without a table of a ledger."""
 

@@ -252,6 +252,44 @@ def test_what_the_ledgers_own_commands_change_is_no_alteration(ledger: Ledger) -
     assert found.chains.heads != kept
 
 
+REJECTED = '{"file": "cases.csv", "row": 7, "reason": "empty", "content": ""}'
+DAMAGES = {
+    "judgments.steps": ("judgments", "steps", "id = 1", r"judgment 1: steps cannot be read"),
+    "verdicts.evidence": ("verdicts", "evidence", "judgment_id = 1", r"verdicts of judgment 1: evidence cannot be read"),
+    "evaluations.strengths": (
+        "evaluations",
+        "strengths",
+        "number = (SELECT min(number) FROM evaluations WHERE state = 'evaluated' AND origin = 'monitor')",
+        r"evaluation m-\d+: strengths cannot be read",
+    ),
+    "run_cases.case": ("run_cases", '"case"', "position = 0", r"run_cases \S+ 0: case cannot be read"),
+    "run_rejected.row": ("run_rejected", '"row"', "position = 1", r"run_rejected \S+ 1: row cannot be read"),
+    "runs.outcome": ("runs", "outcome", "kind = 'bench'", r"\S+: runs.outcome: stored None"),
+}
+
+
+@pytest.mark.parametrize("ledger", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("text", ["{", "{}"])
+@pytest.mark.parametrize("place", DAMAGES)
+def test_a_row_whose_json_is_damaged_is_named_and_the_rest_is_verified(
+    ledger: Ledger, command: Command, place: str, text: str
+) -> None:
+    table, column, where, line = DAMAGES[place]
+    run = ledger.runs()[0].id
+    altered(
+        ledger,
+        *(f"INSERT INTO run_rejected VALUES ('{run}', {position}, '{REJECTED}')" for position in range(2)),
+        f"UPDATE {table} SET {column} = '{text}' WHERE {where}",
+        "UPDATE audit SET actor = 'bob' WHERE action = 'erase'",
+        "UPDATE evaluations SET score_global = 9.9 WHERE answer = (SELECT number FROM answers WHERE id = 'm-1')",
+    )
+    verified = command("verify", "--ledger", ledger.place)
+    assert (verified.code, verified.out.splitlines()[-1]) == (1, "altered")
+    assert re.search(line, verified.out)
+    assert re.search(r"^audit \d+: altered", verified.out, re.MULTILINE) and "m-1: score_global" in verified.out
+    assert "Traceback" not in verified.err
+
+
 @pytest.mark.parametrize("ledger", ["sqlite"], indirect=True)
 def test_the_command_says_intact_altered_or_what_the_user_must_mend(ledger: Ledger, command: Command) -> None:
     place = ("--ledger", ledger.place)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 from msgspec import Struct, structs
 
-from areopage.bench import RunCase, RunSpec, outcome_of_run, run_evaluations, view_run
+from areopage.bench import RunCase, RunSpec, damaged_rows, outcome_of_run, run_evaluations, view_run
 from areopage.cases import Case
 from areopage.digest import digest_of_list
-from areopage.errors import StorageError
+from areopage.errors import DamagedRow, StorageError
 from areopage.jury import Panel, evaluated_again
 from areopage.ledger import (
     Difference,
@@ -25,6 +25,7 @@ from areopage.ledger import (
     StoredOutcome,
     evaluation_differences,
     field_differences,
+    readable,
     with_computed,
 )
 from areopage.monitor import recomputed_round
@@ -44,25 +45,28 @@ class LedgerComparison(Struct, frozen=True, kw_only=True):
         checked: evaluations that were computed again.
         differing: how many stored values are not the computed ones.
         unreadable: panels that another version stored, with the reason; their evaluations are not computed.
+        damaged: rows that cannot be read; what rests on them is not computed.
     """
 
     checked: int
     differing: int
     orphans: Orphans
     unreadable: dict[str, str]
+    damaged: tuple[str, ...] = ()
 
     @property
     def clean(self) -> bool:
         """Whether all could be computed, and nothing differs."""
-        return not self.differing and not self.unreadable
+        return not self.differing and not self.unreadable and not self.damaged
 
 
 class Rebuilt(Struct, frozen=True, kw_only=True):
-    """What a rebuild did; `unreadable` is as in `LedgerComparison`."""
+    """What a rebuild did; `unreadable` and `damaged` are as in `LedgerComparison`."""
 
     computed: int
     written: int
     unreadable: dict[str, str]
+    damaged: tuple[str, ...] = ()
 
 
 def count_stored(ledger: Ledger) -> int:
@@ -80,13 +84,17 @@ def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Differen
     recomputing, differing = _Recomputing(ledger, progress), 0
     evaluations = (difference for portion in recomputing.portions() for change in portion for difference in change.differences)
     rounds = (difference for _, differences in _rounds(ledger) for difference in differences)
-    runs = (difference for part in (recomputing.damaged, recomputing.outcome_differences()) for difference in part)
+    runs = (difference for part in (recomputing.altered, recomputing.outcome_differences()) for difference in part)
     for differences in (evaluations, runs, rounds, ledger.caches.day_differences(), ledger.caches.equal_differences()):
         for difference in differences:
             differs(difference)
             differing += 1
     return LedgerComparison(
-        checked=recomputing.done, differing=differing, orphans=ledger.caches.orphans(), unreadable=recomputing.unreadable
+        checked=recomputing.done,
+        differing=differing,
+        orphans=ledger.caches.orphans(),
+        unreadable=recomputing.unreadable,
+        damaged=tuple(recomputing.damaged),
     )
 
 
@@ -108,7 +116,9 @@ def rebuild_ledger(ledger: Ledger, progress: Progress) -> Rebuilt:
             ledger.golden_runs.save(computed)
     ledger.caches.rebuild_days()
     ledger.caches.rebuild_equals()
-    return Rebuilt(computed=recomputing.done, written=written, unreadable=recomputing.unreadable)
+    return Rebuilt(
+        computed=recomputing.done, written=written, unreadable=recomputing.unreadable, damaged=tuple(recomputing.damaged)
+    )
 
 
 def store_readings(ledger: Ledger, readings: Sequence[Judgment], actor: str, progress: Progress) -> Rebuilt:
@@ -141,25 +151,28 @@ class _Recomputing:
         self._panels: dict[str, Panel | None] = {}
         self.unreadable: dict[str, str] = {}
         self.outcomes: dict[str, StoredOutcome] = {}
-        self.damaged: list[Difference] = []
+        self.altered: list[Difference] = []
+        self.damaged: list[str] = []
         self._erased: set[str] = set()
         self.done = 0
 
     def portions(self) -> Iterator[list[_Change]]:
         """Every evaluation with what it should be, a portion at a time."""
-        for portion in self._ledger.streams.evaluated("monitor"):
-            yield self._monitored(
-                [(answer, evaluation) for answer, evaluation in portion if self._panel(evaluation.run_id) is not None]
-            )
+        for portion in self._ledger.streams.evaluated("monitor", on_damage=self._note_damage):
+            chosen = [(answer, evaluation) for answer, evaluation in portion if self._panel(evaluation.run_id) is not None]
+            yield readable(self._monitored, chosen, self._note_damage) if chosen else []
             self._count(len(portion))
         for run in self._ledger.runs():
+            damaged = damaged_rows(self._ledger, run.id)
+            self.damaged += damaged
+            if damaged:
+                continue
             try:
                 for changes in self._of_bench(run):
                     yield changes
                     self._count(len(changes))
-            except msgspec.MsgspecError as fault:
-                what = f"cannot be read: {fault}"
-                self.damaged.append(Difference(subject=run.id, field="cases or rejected rows", stored="", computed=what))
+            except DamagedRow as damage:
+                self._note_damage(damage)
 
     def _of_bench(self, run: Run) -> Iterator[list[_Change]]:
         """The evaluations of a run of the benchmark; none while it is carried out, for its scores are stored at the end."""
@@ -170,8 +183,8 @@ class _Recomputing:
             return
         if spec.dataset_digest and not _are_same_cases(self._ledger.run_cases(run.id), spec.dataset_digest):
             what = "not those that the run began with"
-            self.damaged.append(Difference(subject=run.id, run_id=run.id, field="run_cases", stored="", computed=what))
-        parts = self._ledger.streams.evaluated("bench", run.id)
+            self.altered.append(Difference(subject=run.id, run_id=run.id, field="run_cases", stored="", computed=what))
+        parts = self._ledger.streams.evaluated("bench", run.id, self._note_damage)
         stored = {evaluation.id: evaluation for part in parts for _, evaluation in part}
         if not stored and run.finished_at is None:
             return
@@ -224,6 +237,9 @@ class _Recomputing:
             except StorageError as fault:
                 self.unreadable[run_id] = str(fault)
         return self._panels[run_id]
+
+    def _note_damage(self, damage: DamagedRow) -> None:
+        self.damaged.append(str(damage))
 
     def _count(self, more: int) -> None:
         self.done += more

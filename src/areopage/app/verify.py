@@ -12,9 +12,9 @@ from msgspec import Struct
 from areopage.app.rebuild import LedgerComparison, Progress, check_ledger
 from areopage.bench import RunSpec, RunView, record_results, run_result, view_run
 from areopage.cases import Case
-from areopage.errors import StorageError, UnknownRun, UserError
+from areopage.errors import DamagedRow, StorageError, UnknownRun, UserError
 from areopage.jury import Panel, reparsed
-from areopage.ledger import ChainCheck, Difference, Head, Judgment, Ledger, Run, chunks
+from areopage.ledger import ChainCheck, Difference, Head, Judgment, Ledger, Run, chunks, readable
 from areopage.scoring import Release, Scored, Verdict
 
 _RUN = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")
@@ -62,7 +62,7 @@ class Verification(Struct, frozen=True, kw_only=True):
     @property
     def intact(self) -> bool:
         """Whether nothing was altered."""
-        faults = (self.chains.faults, self.scores.differing, self.misread, self.figures)
+        faults = (self.chains.faults, self.scores.differing, self.scores.damaged, self.misread, self.figures)
         return not any(faults)
 
     @property
@@ -79,19 +79,24 @@ class Verification(Struct, frozen=True, kw_only=True):
 def check_rereadings(ledger: Ledger, numbers: Sequence[int], tell: Callable[[str], None]) -> tuple[int, int]:
     """How many of some judgments have other verdicts than their raw texts, each of which is told; how many cannot be compared."""
     panels, faults, left = _Panels(ledger), 0, 0
-    for part in chunks(numbers):
-        judgments = ledger.judgments_numbered(part)
+    damaged: list[DamagedRow] = []
+
+    def read(numbers: Sequence[int]) -> list[tuple[int, Judgment, Case | None]]:
+        judgments = ledger.judgments_numbered(numbers)
         cases = ledger.answers.cases_of([judgment.key for judgment in judgments.values()])
-        for number, judgment in judgments.items():
+        return [(number, judgment, cases.get(judgment.key)) for number, judgment in judgments.items()]
+
+    for part in chunks(numbers):
+        for number, judgment, case in readable(read, part, damaged.append):
             panel = panels.of(judgment.run_id)
             outcomes = [verdict.outcome for verdict in judgment.verdicts]
             # no raw text holds a score that was computed from log-probabilities
             if panel is None or any(isinstance(outcome, Scored) and outcome.mass is not None for outcome in outcomes):
                 left += 1
-            elif not _is_as_read(judgment, panel, cases.get(judgment.key)):
+            elif not _is_as_read(judgment, panel, case):
                 faults += 1
                 tell(f"judgments {number}: altered (its scores are not those of its raw text)")
-    return faults, left
+    return faults, left + len(damaged)
 
 
 class _Panels:
@@ -202,7 +207,10 @@ def figure_differences(ledger: Ledger, results: Mapping[str, Any]) -> Iterator[s
         run = next(run for run in ledger.runs() if run.id == run_id)
     except (StopIteration, UnknownRun):
         return iter([f"run {run_id}: the ledger does not hold it"])
-    return _differences(view_run(run, ledger), results)
+    try:
+        return _differences(view_run(run, ledger), results)
+    except DamagedRow as damage:
+        return iter([f"run {run_id}: {damage}"])
 
 
 def _differences(view: RunView, results: Mapping[str, Any]) -> Iterator[str]:

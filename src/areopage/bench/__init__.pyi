@@ -156,6 +156,7 @@ from .spec import DisplayNames as DisplayNames
 from .spec import RunCase as RunCase  # A case with the ids of its criteria.
 from .spec import RunSpec as RunSpec  # A run's specification
 from .spec import Target as Target  # The model under test.
+from .spec import damaged_rows as damaged_rows  # The cases and rejected rows of a run that cannot be read.
 from .spec import fingerprint_of as fingerprint_of  # Hash the options that determine results
 from .spec import load_run_cases as load_run_cases  # The cases of a run.
 from .trust.page import TRUST as TRUST  # The page of a run, beside its report.

@@ -3,22 +3,25 @@
 The ledger stores it, so that a run can be resumed and rescored without its suite.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from areopage.bench.pass_settings import PassSettings
 from areopage.bench.target_prompts import PromptMode
-from areopage.cases import Case
+from areopage.cases import Case, RejectedRow
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
+from areopage.errors import DamagedRow
 from areopage.jury import Judge, Panel, groups_of
 from areopage.ledger import Ledger
 from areopage.locales import Note
 from areopage.models import ModelReference, ModelSettings, Price
 from areopage.scoring import ReleaseFloors
+
+Item = TypeVar("Item")
 
 TWIN_OF = "twin_of"
 """The column, among a case's metadata, that names the harmful counterpart of a benign twin."""
@@ -270,10 +273,36 @@ def encode_spec(spec: RunSpec) -> str:
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
     """The cases of a run, as the ledger holds them; what many have alike is held once: criteria, categories, readers, source."""
     cases, shared = list[RunCase](), dict[Any, Any]()
-    for item in map(msgspec.json.Decoder(RunCase).decode, ledger.run_cases(run_id)):
+    for item in _read(ledger.run_cases(run_id), RunCase, "run_cases", run_id):
         for record, names in ((item, _ALIKE_IN_RUN), (item.case, _ALIKE)):
             for name in names:
                 value = getattr(record, name)
                 msgspec.structs.force_setattr(record, name, shared.setdefault(value, value))
         cases.append(item)
     return tuple(cases)
+
+
+def load_rejected_rows(ledger: Ledger, run_id: str) -> tuple[RejectedRow, ...]:
+    """The rows of the dataset that a run could not use."""
+    return tuple(_read(ledger.run_rejected(run_id), RejectedRow, "run_rejected", run_id))
+
+
+def damaged_rows(ledger: Ledger, run_id: str) -> list[str]:
+    """The cases and rejected rows of a run that cannot be read."""
+    places: list[str] = []
+    list(_read(ledger.run_cases(run_id), RunCase, "run_cases", run_id, places))
+    list(_read(ledger.run_rejected(run_id), RejectedRow, "run_rejected", run_id, places))
+    return places
+
+
+def _read(texts: Iterable[str], kind: type[Item], table: str, run_id: str, damaged: list[str] | None = None) -> Iterator[Item]:
+    """Decode the JSON of rows in order; damaged ones are left out and added to `damaged`, where it is given."""
+    decoder = msgspec.json.Decoder(kind)
+    for position, text in enumerate(texts):
+        try:
+            yield decoder.decode(text)
+        except msgspec.MsgspecError as fault:
+            damage = DamagedRow(f"{table} {run_id} {position}", "case" if kind is RunCase else "row", fault)
+            if damaged is None:
+                raise damage from None
+            damaged.append(str(damage))

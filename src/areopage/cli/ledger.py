@@ -55,6 +55,8 @@ def rebuild(config: ConfigOption = None, ledger: LedgerOption = None) -> None:
         pace.finish()
     for reason in done.unreadable.values():
         tell(f"left as they are, the scores of {reason}")
+    for damage in done.damaged:
+        tell(f"left as they are, the scores that rest on it: {damage}")
     typer.echo(f"evaluations computed: {done.computed:,}; changed: {done.written:,}; counts by day computed")
 
 
@@ -179,7 +181,7 @@ def _lines_of_verification(verification: Verification, against: Path | None) -> 
 
 
 def _lines_of(comparison: LedgerComparison) -> list[str]:
-    lines = [f"cannot be read: {reason}" for reason in comparison.unreadable.values()]
+    lines = [*comparison.damaged, *(f"cannot be read: {reason}" for reason in comparison.unreadable.values())]
     orphans = comparison.orphans
     for what, rows, names in (
         ("judgments that belong to no answer", orphans.judgments, orphans.judgment_keys),

@@ -118,6 +118,7 @@ from .tables.records import Verdict as Verdict  # What one judgment says on one 
 from .tables.records import is_golden as is_golden  # Whether a source is that of golden questions.
 from .tables.rows import chunks as chunks  # Split keys into portions that fit a query.
 from .tables.rows import json_text as json_text  # Serialise a value as JSON.
+from .tables.rows import readable as readable  # Read items, those with a damaged row left out
 from .tables.rows import storable as storable  # Replace NUL and lone surrogates by U+FFFD, for every database.
 from .tables.trace_records import Channel as Channel  # `chat`
 from .tables.trace_records import Mode as Mode  # Where the text that the user got comes from.

@@ -27,9 +27,8 @@ from areopage.bench.results.coverage import JudgedTurns, run_coverage, selected_
 from areopage.bench.results.run_columns import RunColumns, run_columns, run_health
 from areopage.bench.results.run_data import RECORDED, RunData, SourceScore
 from areopage.bench.results.run_texts import RunAnswers, RunJudgments
-from areopage.bench.spec import RunCase, RunSpec, load_run_cases
+from areopage.bench.spec import RunCase, RunSpec, load_rejected_rows, load_run_cases
 from areopage.bench.trust.run import RUN_TRUST
-from areopage.cases import RejectedRow
 from areopage.criteria import BY_REPLY
 from areopage.jury import Rescoring, reparsed
 from areopage.ledger import Judgment, Ledger, Run, VerdictColumns
@@ -111,7 +110,7 @@ def view_run(
         run=run,
         spec=spec,
         items=cases,
-        rejected=tuple(msgspec.json.decode(text, type=RejectedRow) for text in ledger.run_rejected(run.id)),
+        rejected=load_rejected_rows(ledger, run.id),
         stored=answers,
         judgments=RunJudgments(ledger, columns, reread),
         columns=columns,

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Dialect, Row, Select, Table, b
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
-from areopage.errors import StorageError
+from areopage.errors import DamagedRow, StorageError
 from areopage.ledger.tables.records import Verdict
 from areopage.scoring import NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
@@ -26,6 +26,8 @@ RowValues = dict[str, Any]
 KEYS_PER_QUERY = 500
 Key = TypeVar("Key")
 Record = TypeVar("Record", bound=Struct)
+Item = TypeVar("Item")
+Value = TypeVar("Value")
 SURROGATES = re.compile("[\ud800-\udfff]")
 TEXTS: Decoder[tuple[str, ...]] = Decoder(tuple[str, ...])
 """Reads the JSON of a list of texts."""
@@ -86,7 +88,10 @@ def record_of(kind: type[Record], row: Row[Any], **others: Any) -> Record:
         if name in columns and name not in others:
             value = columns[name]
             if decoder is not None:
-                value = decoder.decode(value)
+                try:
+                    value = decoder.decode(value)
+                except msgspec.MsgspecError as fault:
+                    raise DamagedRow(_name_of(kind, columns), name, fault) from None
             elif isinstance(value, datetime):
                 value = aware(value)
             fields[name] = value
@@ -101,6 +106,28 @@ def _decoders(kind: type[Struct]) -> tuple[tuple[str, Decoder[Any] | None], ...]
         has_parts = get_origin(field.type) in (tuple, dict) or (isinstance(field.type, type) and issubclass(field.type, Struct))
         decoders.append((field.name, Decoder(field.type) if has_parts else None))
     return tuple(decoders)
+
+
+def readable(
+    read: Callable[[Sequence[Item]], list[Value]], items: Sequence[Item], on_damage: Callable[[DamagedRow], None]
+) -> list[Value]:
+    """Read items, those with a damaged row left out; `on_damage` gets each of them."""
+    try:
+        return read(items)
+    except DamagedRow as damage:
+        if len(items) == 1:
+            on_damage(damage)
+            return []
+    middle = len(items) // 2
+    return [*readable(read, items[:middle], on_damage), *readable(read, items[middle:], on_damage)]
+
+
+def _name_of(kind: type[Struct], columns: RowValues) -> str:
+    """The name of a row by its record and its first key."""
+    if "judgment_id" in columns:
+        return f"verdicts of judgment {columns['judgment_id']}"
+    key = next((columns[name] for name in ("id", "number", "answer_id") if name in columns), "")
+    return f"{kind.__name__.lower()} {key}"
 
 
 def values_of(row: Row[Any]) -> RowValues:

@@ -13,6 +13,7 @@ from msgspec.json import Decoder
 from sqlalchemy import Connection, Row, RowMapping, bindparam, exists, func, select, tuple_, update
 
 from areopage.cases import Case, Document, Turn
+from areopage.errors import DamagedRow
 from areopage.ledger.tables.answer_tables import LONGEST_NAME, answer_judgments, answer_texts, answers, judgments, run_cases
 from areopage.ledger.tables.chain import seal
 from areopage.ledger.tables.database import Store
@@ -435,14 +436,19 @@ def _assign_answers(connection: Connection, links: Sequence[CaseAnswer]) -> None
 _BARE = Case(id="", prompt="")
 _DETAILS = {name: getattr(_BARE, name) for name in Case.__struct_fields__ if name not in ("prompt", "response", "documents")}
 """The fields of a case that have no column, and the values that are left out."""
-_TURNS, _DOCUMENTS = Decoder(tuple[Turn, ...]), Decoder(tuple[Document, ...])
+_TURNS, _DOCUMENTS, _DETAILS_OF = Decoder(tuple[Turn, ...]), Decoder(tuple[Document, ...]), Decoder(dict[str, Any])
 
 
 def _case_of(columns: RowMapping) -> Case:
     id, prompt, turns = columns["id"], columns["prompt"], columns["turns"]
     if prompt is None:
         return Case(id=id, prompt="")
-    details: dict[str, Any] = {"id": id} | msgspec.json.decode(columns["details"])
-    prompt_or_turns = prompt if turns is None else _TURNS.decode(turns)
-    documents = _DOCUMENTS.decode(columns["documents"])
-    return msgspec.convert(details | {"prompt": prompt_or_turns, "response": columns["response"], "documents": documents}, Case)
+    try:
+        details: dict[str, Any] = {"id": id} | _DETAILS_OF.decode(columns["details"])
+        prompt_or_turns = prompt if turns is None else _TURNS.decode(turns)
+        documents = _DOCUMENTS.decode(columns["documents"])
+        return msgspec.convert(
+            details | {"prompt": prompt_or_turns, "response": columns["response"], "documents": documents}, Case
+        )
+    except msgspec.MsgspecError as fault:
+        raise DamagedRow(f"answer {id}", "turns, documents or details", fault) from None

@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
 from sqlalchemy import Connection, Row, Table, bindparam, func, insert, or_, select, text, update
 
+from areopage.errors import DamagedRow
 from areopage.gate import Decision
 from areopage.ledger.people.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
 from areopage.ledger.people.labels import Labels, set_done
@@ -239,8 +241,12 @@ _DECISION = Decoder(Decision)
 
 
 def _trace_of(row: Row[Any]) -> Trace:
-    decision = None if row.decision is None else _DECISION.decode(row.decision)
-    return record_of(Trace, row, answer=answer_of(row), decision=decision, language=row.read_language)
+    answer = answer_of(row)
+    try:
+        decision = None if row.decision is None else _DECISION.decode(row.decision)
+    except msgspec.MsgspecError as fault:
+        raise DamagedRow(f"answer {answer.id}", "decision", fault) from None
+    return record_of(Trace, row, answer=answer, decision=decision, language=row.read_language)
 
 
 LOCK_SECONDS = 10
