@@ -411,7 +411,8 @@ def test_the_audit_log_notes_who_signs_in_and_out_and_wrong_keys(site: Live) -> 
     for _ in range(3):
         site.get("/v1/evaluations", {"Authorization": "Bearer areo_secret_guess"})
     noted = [(one.actor, one.key_id, one.action) for one in reversed(Audit(ledger).list())]
-    assert noted == [("Ada", record.id, "login"), ("Ada", record.id, "logout"), ("127.0.0.1", "", "wrong_key")]
+    assert noted == [("Ada", record.id, "login"), ("Ada", record.id, "logout"), ("unknown", "", "wrong_key")]
+    assert Audit(ledger).list()[0].detail == "from 127.0.0.1; 1 since the last message"
     assert not any("guess" in one.detail + one.subject for one in Audit(ledger).list())
 
 
@@ -466,4 +467,35 @@ def test_a_session_of_a_revoked_key_is_over(site: Live, monkeypatch: pytest.Monk
     cookie, _ = signed_in(site, key)
     assert site.get("/v1/evaluations", cookie).status == 200
     ApiKeys(site.context.ledger).revoke(record.id)
+    assert site.get("/v1/evaluations", cookie).status == 401
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "address"),
+    [
+        ("cli:root", "no IP address"),
+        ("203.0.113.9", "203.0.113.9"),
+        ("203.0.113.9:4711", "203.0.113.9"),
+        ("2001:db8::1", "2001:db8::1"),
+    ],
+)
+def test_who_sends_a_wrong_key_cannot_choose_its_name_in_the_audit_log(site: Live, forwarded: str, address: str) -> None:
+    site.get("/v1/evaluations", {"Authorization": "Bearer areo_wrong", "X-Forwarded-For": forwarded})
+    (entry,) = Audit(site.context.ledger).list()
+    assert (entry.actor, entry.action) == ("unknown", "wrong_key")
+    assert entry.detail.startswith(f"from {address}; ")
+
+
+def test_behind_https_no_other_host_of_the_domain_can_set_the_cookie(site: Live) -> None:
+    _, key = ApiKeys(site.context.ledger).create("Ada", "read")
+    form, https = {"key": key, "csrf": token_of(site.get("/login")), "next": "/"}, {"X-Forwarded-Proto": "https"}
+    reply = site.ask("POST", "/login", urlencode(form).encode(), FORM | https)
+    set_cookie = reply.headers["set-cookie"]
+    assert set_cookie.startswith("__Host-areopage_session=")
+    assert {"Path=/", "Secure", "HttpOnly"} <= set(set_cookie.split("; ")) and "Domain" not in set_cookie
+    cookie = {"Cookie": set_cookie.partition(";")[0]} | https
+    assert site.get("/v1/evaluations", cookie).status == 200
+    token = token_of(site.get("/login", cookie))
+    ended = site.ask("POST", "/logout", urlencode({"csrf": token}).encode(), cookie | FORM)
+    assert ended.headers["set-cookie"].startswith('__Host-areopage_session=""') and "Secure" in ended.headers["set-cookie"]
     assert site.get("/v1/evaluations", cookie).status == 401

@@ -228,6 +228,9 @@ GOOD = {"prompt": "?", "response": "!"}
         (json.dumps({"items": [GOOD, GOOD, {"prompt": "?"}]}).encode(), 422, "$.items[2]"),
         (json.dumps(GOOD | {"language": "zz"}).encode(), 422, "language 'zz': give a code of ISO 639"),
         (json.dumps(GOOD | {"source": "golden:answer_quality"}).encode(), 422, "$.source"),
+        (json.dumps(GOOD | {"source": "Golden:x"}).encode(), 422, "$.source"),
+        (json.dumps(GOOD | {"source": " golden:x"}).encode(), 422, "$.source"),
+        (json.dumps(GOOD | {"source": "ｇolden：x"}).encode(), 422, "$.source"),
     ],
 )
 def test_each_mistake_is_named_with_its_place_and_stores_nothing(site: Live, body: bytes, status: int, said: str) -> None:

@@ -60,6 +60,26 @@ def test_a_body_in_chunks_is_refused_once_it_is_too_large(site: Live) -> None:
     assert received.startswith(b"HTTP/1.1 413 ")
 
 
+@pytest.mark.parametrize("size", [3_000_000, 20_000_000])
+def test_a_client_that_sends_its_whole_body_first_sees_why_it_is_refused(site: Live, size: int) -> None:
+    reply = site.post("/v1/evaluations", answer(size))
+    assert (reply.status, reply.code) == (413, "too_large")
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in [b"x" * 100_000] * (size // 100_000))
+    received = site.raw(head("Transfer-Encoding: chunked", site) + chunks + b"0\r\n\r\n")
+    assert received.startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_client_that_waits_for_leave_to_send_is_refused_at_once(site: Live) -> None:
+    received = site.raw(head(f"Content-Length: {MOST + 1}\r\nExpect: 100-continue", site))
+    assert received.startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize("path", ["/v1/evaluations", "/healthz", "/login"])
+def test_a_request_with_two_host_headers_is_refused(site: Live, path: str) -> None:
+    lines = [f"GET {path} HTTP/1.1", f"Host: {site.host}", "Host: evil.example", "Accept: text/html", "Connection: close"]
+    assert site.raw("\r\n".join([*lines, "", ""]).encode()).startswith(b"HTTP/1.1 400 ")
+
+
 def test_a_body_in_chunks_within_the_limit_is_taken(site: Live) -> None:
     body = answer(5000)
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:10], body[10:]))

@@ -116,6 +116,7 @@ from .tables.records import StoredOutcome as StoredOutcome
 from .tables.records import Thoughts as Thoughts  # Where an answer's thoughts came that no judge reads
 from .tables.records import Verdict as Verdict  # What one judgment says on one criterion.
 from .tables.records import is_golden as is_golden  # Whether a source is that of golden questions.
+from .tables.records import is_reserved as is_reserved  # Whether a source is that of golden questions, or looks like it.
 from .tables.rows import chunks as chunks  # Split keys into portions that fit a query.
 from .tables.rows import json_text as json_text  # Serialise a value as JSON.
 from .tables.rows import readable as readable  # Read items, those with a damaged row left out

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from areopage.cases import Case, Dataset, fold_name, is_deep
 from areopage.errors import SubmissionError
-from areopage.ledger import GOLDEN_SOURCE, Answer, Batch, Ledger, is_golden
+from areopage.ledger import GOLDEN_SOURCE, Answer, Batch, Ledger, is_golden, is_reserved
 from areopage.monitor.hook.submission import checked, submission_of
 
 MOST_AT_ONCE = 1000
@@ -110,7 +110,7 @@ def _submission_of_case(case: Case, file: str, source: str, variant: str, langua
             raise SubmissionError(f"two columns mean {field}: remove one of them")
         else:
             fields[field] = value
-    if is_golden(case.source):
+    if is_reserved(case.source):
         raise SubmissionError(f"source: `{GOLDEN_SOURCE}` is reserved for golden questions")
     return submission_of(
         case.prompt,

@@ -20,13 +20,14 @@ from areopage.ledger import ApiKey, ApiKeys, Audit, Ledger, Role, Sessions, id_w
 from areopage.review import MAX_RATER
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
-from areopage.server.guards import Addresses, is_local
+from areopage.server.guards import Addresses, address_of, is_local
 
 REMEMBERED_SECONDS = 3.0
 MOST_REMEMBERED = 1024
 LONGEST_KEY = 256
 LOG_SECONDS = 10.0
-LONGEST_CLIENT = 128
+STRANGER = "unknown"
+"""The actor of the audit log's entries about wrong keys: no key says who it is."""
 
 log = logging.getLogger(__name__)
 
@@ -56,8 +57,8 @@ class KeyDirectory:
         self._any: tuple[float, bool] | None = None
         self._failures, self._logged_at = 0, float("-inf")
 
-    async def find(self, key: str, client: str) -> ApiKey | None:
-        """Find a key's record; a wrong key costs one look-up and is logged."""
+    async def find(self, key: str, address: str) -> ApiKey | None:
+        """Find a key's record; a wrong key costs one look-up and is logged with the client's IP address."""
         digest = hashlib.sha256(key.encode("utf-8", "replace")).digest()
         remembered = self._records.get(digest)
         if remembered is not None and _fresh(remembered[0]):
@@ -67,10 +68,10 @@ class KeyDirectory:
             self._records.pop(digest, None)
             self._failures += 1
             if time.monotonic() - self._logged_at >= LOG_SECONDS:  # a flood of wrong keys fills neither log nor ledger
-                counted = f"{self._failures} since the last message"
-                log.warning("invalid API key from %s (%s)", client, counted)
+                detail = f"from {address}; {self._failures} since the last message"
+                log.warning("invalid API key %s", detail)
                 self._failures, self._logged_at = 0, time.monotonic()
-                await run_in_threadpool(self._audit.note, client[:LONGEST_CLIENT], "wrong_key", "", counted)
+                await run_in_threadpool(self._audit.note, STRANGER, "wrong_key", "", detail)
             return None
         if len(self._records) >= MOST_REMEMBERED:
             self._records.clear()
@@ -255,12 +256,11 @@ async def authenticate(request: Request) -> Actor:
     header = request.headers.get("authorization")
     if header is not None:
         scheme, _, key = header.partition(" ")
-        client = request.client.host if request.client else "?"
-        sent = await access.keys.find(key.strip(), client) if scheme.lower() == "bearer" else None
+        sent = await access.keys.find(key.strip(), address_of(request)) if scheme.lower() == "bearer" else None
         if sent is None:
             raise _no_key("the API key is invalid or revoked")
         return _actor_with(sent)
-    cookie = request.cookies.get(SESSION_COOKIE, "")
+    cookie = request.cookies.get(session_cookie(request), "")
     if 0 < len(cookie) <= LONGEST_COOKIE:
         record = await run_in_threadpool(access.sessions.find, cookie, context_of(request).now())
     else:
@@ -277,6 +277,11 @@ async def authenticate(request: Request) -> Actor:
             )
         return Actor(name="local", role="admin", keyless=True)
     raise _no_key("API key required: send Authorization: Bearer areo_...")
+
+
+def session_cookie(request: Request) -> str:
+    """The name of a session's cookie. Behind https its prefix has browsers refuse one that another host of the domain has set."""
+    return f"__Host-{SESSION_COOKIE}" if request.url.scheme == "https" else SESSION_COOKIE
 
 
 def _actor_with(key: ApiKey) -> Actor:
@@ -299,7 +304,7 @@ def _check_token(request: Request, token: str) -> None:
 
 def csrf_token(request: Request) -> str:
     """The token that a page of this session puts into its forms, as the hidden field `csrf`."""
-    return access_of(request).form_token(request.cookies.get(SESSION_COOKIE, ""))
+    return access_of(request).form_token(request.cookies.get(session_cookie(request), ""))
 
 
 async def _checked_form(request: Request) -> FormData:

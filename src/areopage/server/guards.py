@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from starlette.datastructures import MutableHeaders
@@ -28,6 +29,10 @@ FORWARDED = (
 )
 """How the names of headers begin that only proxies send."""
 STATIC = "/static/"
+MOST_DROPPED = 32 * 1024 * 1024
+"""Bytes of a refused body that are read at most."""
+SILENT_SECONDS = 1.0
+"""After so long a client that sends nothing of its refused body gets the answer."""
 
 
 class Addresses:
@@ -80,6 +85,15 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def address_of(request: Request) -> str:
+    """The IP address of a client, as a trusted proxy forwards it; "no IP address" where it is none."""
+    name = _hostname(request.client.host) if request.client else ""
+    try:
+        return str(ipaddress.ip_address(name))
+    except ValueError:
+        return "no IP address"
+
+
 def is_local(request: Request) -> bool:
     """Whether a request is local, without a proxy."""
     client = request.client.host if request.client else ""
@@ -104,7 +118,7 @@ class HttpMiddleware(ABC):
 
 
 class KnownHosts(HttpMiddleware):
-    """Rejects unknown hosts, against DNS rebinding by other sites.
+    """Rejects unknown hosts, against DNS rebinding by other sites, and requests that name several.
 
     Health checks hold no data, and pages of other sites send no API key: both may use any name.
     """
@@ -115,8 +129,11 @@ class KnownHosts(HttpMiddleware):
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Process one request."""
+        request = Request(scope)
+        if len(request.headers.getlist("host")) > 1:  # a proxy before the server may have read another one
+            await answer(request, 400, "bad_host", "the request has several Host headers: send one")(scope, receive, send)
+            return
         if scope["path"] not in ANY_HOST_PATHS:
-            request = Request(scope)
             host = request.headers.get("host", "")
             if not self._addresses.answers_for(host) and not request.headers.get("authorization"):
                 message = "unknown host: add its address to server.origins in areopage.yml"
@@ -128,7 +145,8 @@ class KnownHosts(HttpMiddleware):
 class BodyLimit(HttpMiddleware):
     """Refuses large and slow request bodies.
 
-    A body of more than `most` bytes is refused at once where its length is told, else as soon as it exceeds the limit. A body
+    A body of more than `most` bytes is refused where its length is told, else as soon as it exceeds the limit. The rest of it is
+    read and dropped first, up to `MOST_DROPPED` bytes: a client that is still sending would see a reset, not the answer. A body
     that is incomplete `seconds` after the application began to read it is refused too.
     """
 
@@ -140,6 +158,8 @@ class BodyLimit(HttpMiddleware):
         """Process one request."""
         length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         if not length.isdigit() or len(length) > 18 or int(length) > self._most:
+            if length.isdigit() and len(length) <= 18 and int(length) <= MOST_DROPPED and not _waits_for_leave(scope):
+                await self._drop(receive, int(length))
             await answer(Request(scope), 413, "too_large", self._message(), {"Connection": "close"})(scope, receive, send)
             return
         await self.app(scope, self._counted(receive), send)
@@ -162,13 +182,30 @@ class BodyLimit(HttpMiddleware):
             whole = not message.get("more_body", False)
             taken += len(message.get("body", b""))
             if taken > self._most:
+                if not whole:
+                    await self._drop(receive, MOST_DROPPED - taken)
                 raise Refusal(413, "too_large", self._message(), {"Connection": "close"})
             return message
 
         return counted
 
+    async def _drop(self, receive: Receive, most: int) -> None:
+        """Read what is left of a body, up to so many bytes, while it keeps coming."""
+        dropped, has_more = 0, True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds):
+                while has_more and dropped < most:
+                    message = await asyncio.wait_for(receive(), SILENT_SECONDS)
+                    has_more = message["type"] == "http.request" and message.get("more_body", False)
+                    dropped += len(message.get("body", b""))
+
     def _message(self) -> str:
         return f"the body exceeds {self._most} bytes (server.max_body)"
+
+
+def _waits_for_leave(scope: Scope) -> bool:
+    """Whether a client sends its body only once it is told to (`Expect: 100-continue`)."""
+    return any(name == b"expect" for name, _ in scope["headers"])
 
 
 class SecurityHeaders(HttpMiddleware):

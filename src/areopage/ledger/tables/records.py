@@ -1,5 +1,6 @@
 """Answers, judgments, evaluations, decisions and labels as the ledger holds them. Times are in UTC, durations in seconds."""
 
+import unicodedata
 from datetime import datetime
 from typing import Literal
 
@@ -63,6 +64,11 @@ GROUNDED: tuple[Grounded, ...] = ("no", "partly", "yes")
 def is_golden(source: str) -> bool:
     """Whether a source is that of golden questions."""
     return source.startswith(GOLDEN_SOURCE)
+
+
+def is_reserved(source: str) -> bool:
+    """Whether a source is that of golden questions, or looks like it."""
+    return is_golden(unicodedata.normalize("NFKC", source).strip().casefold())
 
 
 class StoredOutcome(Struct, frozen=True, kw_only=True):

@@ -24,7 +24,7 @@ from areopage.ledger import (
     PanelResult,
     Period,
     id_within,
-    is_golden,
+    is_reserved,
     own_id,
 )
 from areopage.monitor import FIRST_YEAR, LAST_YEAR, Intake, submission_of
@@ -249,7 +249,7 @@ def _submission(answer: GivenAnswer, actor: Actor, place: str) -> Answer:
     prompt, response, documents = contents_of(answer, f" - at `{place}`")
     if answer.answered_at is not None and not FIRST_YEAR < answer.answered_at.year < LAST_YEAR:
         raise Refusal(422, "invalid", f"answered_at: give a year after {FIRST_YEAR} - at `{place}.answered_at`")
-    if is_golden(answer.source or ""):
+    if is_reserved(answer.source or ""):
         raise Refusal(422, "invalid", f"source: `{GOLDEN_SOURCE}` is reserved for golden questions - at `{place}.source`")
     if is_deep([answer.metadata, documents]):
         raise Refusal(400, "bad_json", f"lists and objects are nested deeper than {MAX_DEPTH} levels - at `{place}`")

@@ -13,9 +13,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from areopage.ledger import SESSION_LIFE, ApiKey
-from areopage.server.access import SESSION_COOKIE, TOKEN_FIELD, Actor, Form, access_of, authenticate, is_form
+from areopage.server.access import TOKEN_FIELD, Actor, Form, access_of, authenticate, is_form, session_cookie
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
+from areopage.server.guards import address_of
 from areopage.server.pages.rendering import render
 
 HOME = "/monitor"
@@ -45,8 +46,7 @@ async def login(request: Request, form: Form) -> Response:
     """Open a session with a key."""
     access = access_of(request)
     key, wanted = (str(form.get(name) or "").strip() for name in ("key", "next"))
-    client = request.client.host if request.client else "?"
-    record = await access.keys.find(key, client)
+    record = await access.keys.find(key, address_of(request))
     kept = _fields_of(form, KEPT)
     if record is None:
         return _login_page(request, wanted, 401, kept=kept if FORM_WAITS in form else None, wrong=True)
@@ -68,7 +68,7 @@ async def login(request: Request, form: Form) -> Response:
     else:
         response = RedirectResponse(home_of(record) if place == HOME else place, 303)
     response.set_cookie(
-        SESSION_COOKIE,
+        session_cookie(request),
         cookie,
         max_age=int(SESSION_LIFE.total_seconds()),
         httponly=True,
@@ -81,7 +81,7 @@ async def login(request: Request, form: Form) -> Response:
 @router.post("/logout")
 async def logout(request: Request, _: Form) -> Response:
     """End the session."""
-    sessions, context, token = access_of(request).sessions, context_of(request), request.cookies.get(SESSION_COOKIE, "")
+    sessions, context, token = access_of(request).sessions, context_of(request), request.cookies.get(session_cookie(request), "")
 
     def close_session() -> None:
         key = sessions.find(token, context.now())
@@ -91,7 +91,8 @@ async def logout(request: Request, _: Form) -> Response:
 
     await run_in_threadpool(close_session)
     response = RedirectResponse("/login", 303)
-    response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="lax")
+    secure = request.url.scheme == "https"  # else the browser would keep the cookie
+    response.delete_cookie(session_cookie(request), httponly=True, samesite="lax", secure=secure)
     return response
 
 
