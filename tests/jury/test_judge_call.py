@@ -150,13 +150,17 @@ def test_unknown_token_counts_stay_unknown(call: PlannedCall) -> None:
 
 def test_a_judge_that_was_shown_half_the_prompt_has_not_judged_and_is_not_asked_again(call: PlannedCall) -> None:
     judgment, model = judged(call, msgspec.structs.replace(GOOD, prompt_cut=True))
-    assert outcome_of(judgment) == Unparsed(reason="the server cut the prompt: raise num_ctx")
+    assert outcome_of(judgment) == Unparsed(
+        reason="the server cut the prompt: raise the server's context length or shorten the case"
+    )
     assert (judgment.steps, len(model.asked), judgment.raw_text) == (("prompt_cut",), 1, GOOD.text)
 
 
 def test_a_cut_prompt_of_the_repair_call_is_no_verdict_either(call: PlannedCall) -> None:
     judgment, _ = judged(call, PROSE, msgspec.structs.replace(GOOD, prompt_cut=True))
-    assert outcome_of(judgment) == Unparsed(reason="the server cut the prompt: raise num_ctx")
+    assert outcome_of(judgment) == Unparsed(
+        reason="the server cut the prompt: raise the server's context length or shorten the case"
+    )
 
 
 def test_a_judge_that_declines_is_not_asked_again(call: PlannedCall) -> None:
@@ -217,3 +221,14 @@ def test_a_repair_call_that_fails_keeps_the_first_answer_and_stays_open_where_an
     assert outcome.reason == f"no JSON object in the answer; the repair call failed: {fault}"
     assert (judgment.raw_text, judgment.repair_text, judgment.prompt_tokens) == (PROSE.text, "", 90)
     assert judgment.steps[-1] == "repair_call_failed"
+
+
+def test_a_verdict_that_the_server_sent_as_reasoning_is_none_and_its_parser_is_named(call: PlannedCall) -> None:
+    apart = Completion(text="", reasoning=GOOD.text)
+    judgment, model = judged(call, apart, apart)
+    reason = (
+        "empty answer: the server sent the whole text as reasoning; correct its reasoning parser for this model, or switch it off"
+    )
+    assert (outcome_of(judgment), len(model.asked)) == (Unparsed(reason=reason), 2)
+    judgment, _ = judged(call, Completion(text="", reasoning="Hm", finish_reason="length"), GOOD)
+    assert outcome_of(judgment) == Scored(score=4.0, explanation="kind")

@@ -12,7 +12,7 @@ from areopage.models.openai import open_model as open_openai
 from areopage.models.port import Completion, Message
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
-from areopage.models.window import PromptMeter
+from areopage.models.window import PromptMeter, cut_text
 from servers.fake_llm import FakeServer
 
 SYSTEM = Message("system", "You judge an answer. Say how correct it is and give a score between zero and ten. " * 20)
@@ -142,3 +142,16 @@ def test_a_prompt_that_has_just_as_many_tokens_as_a_usual_window_is_whole_if_tha
     meter.was_cut(prose, 1030, None)
     assert not meter.fills_a_usual_window(prose, 1024)
     assert meter.fills_a_usual_window([Message("user", prose[0].content * 2)], 1024)
+
+
+@pytest.mark.parametrize(
+    ("provider", "options", "advice"),
+    [
+        ("ollama", {}, "the server cut the prompt: raise num_ctx or shorten the case"),
+        ("ollama", {"num_ctx": 4096}, "the server cut the prompt at num_ctx 4096: raise num_ctx or shorten the case"),
+        ("openai", {}, "the server cut the prompt: raise the server's context length or shorten the case"),
+        ("openai", {"num_ctx": 4096}, "the server cut the prompt: raise the server's context length or shorten the case"),
+    ],
+)
+def test_only_ollama_is_told_to_raise_the_option_that_is_its_own(provider: str, options: dict[str, int], advice: str) -> None:
+    assert cut_text(provider, options) == advice

@@ -11,7 +11,7 @@ from areopage.jury.addressing import signs_of
 from areopage.jury.expectations import refuses_log_probabilities, with_expected_scores, without_log_probabilities
 from areopage.jury.judges import PROMPT_CUT, CallContext, CallResult, JudgeStatus, PlannedCall
 from areopage.jury.reader import Reading, material_of, read_answer
-from areopage.models import Completion, LanguageModel, Message, ModelReference, Price, Schema
+from areopage.models import ONLY_THOUGHTS, Completion, LanguageModel, Message, ModelReference, Price, Schema, cut_text
 from areopage.scoring import Outcome, Refused, TimedOut, Unparsed, Unreachable
 
 # a runaway answer is not sent back whole
@@ -125,10 +125,12 @@ class _JudgeRequest(Struct, frozen=True, kw_only=True):
 
 def _read(completion: Completion, call: PlannedCall, request: _JudgeRequest) -> Reading:
     if completion.prompt_cut:
-        window = call.options.get("num_ctx")
-        cut = Unparsed(reason=f"the server cut the prompt{f' at num_ctx {window}' if window else ''}: raise num_ctx")
+        cut = Unparsed(reason=cut_text(call.judge.reference.provider, call.options))
         return Reading(outcomes={criterion.id: cut for criterion in call.criteria}, steps=(PROMPT_CUT,))
     reading = read_answer(completion.text, completion.finish_reason, call.criteria, request.material)
+    if completion.only_thoughts:
+        empty = Unparsed(reason=f"empty answer: {ONLY_THOUGHTS}")
+        return msgspec.structs.replace(reading, outcomes={criterion.id: empty for criterion in call.criteria})
     return with_expected_scores(reading, completion, call.criteria) if call.judge.method == "expected" else reading
 
 

@@ -26,6 +26,7 @@ from .own_loop import OwnLoop as OwnLoop  # A running event loop.
 from .port import ANSWERED_BY as ANSWERED_BY  # The provider that answered behind a gateway follows.
 from .port import CHARACTERS_PER_TOKEN as CHARACTERS_PER_TOKEN
 from .port import NOT_SENT as NOT_SENT  # The name of an option that was left out follows.
+from .port import ONLY_THOUGHTS as ONLY_THOUGHTS  # What is said of an answer without text whose reasoning is not empty.
 from .port import SERVER as SERVER  # How a digest begins that names a server, in place of weights
 from .port import Completion as Completion  # What a model answered.
 from .port import LanguageModel as LanguageModel  # A model that can be asked.
@@ -69,3 +70,4 @@ from .settings import Timeouts as Timeouts  # The four limits of one call, in se
 from .traffic import CalledServer as CalledServer  # What the models of a server share in one event loop.
 from .traffic import Traffic as Traffic  # The calls to all servers
 from .window import Gauge as Gauge  # How many tokens texts are for one model, and how many its window holds.
+from .window import cut_text as cut_text  # What is said of a prompt that a server cut.

@@ -65,6 +65,9 @@ STOP_REASON = "stop_reason:"
 """The provider's own word for why the answer ended follows."""
 _NOTES = (NOT_SENT, ANSWERED_BY, FILTERED, STOP_REASON)
 
+ONLY_THOUGHTS = "the server sent the whole text as reasoning; correct its reasoning parser for this model, or switch it off"
+"""What is said of an answer without text whose reasoning is not empty."""
+
 MAX_TOKENS = 2**31 - 1
 """The largest count of tokens that is believed and can be stored."""
 
@@ -102,6 +105,11 @@ class Completion(Struct, frozen=True, kw_only=True):
             count = getattr(self, name)
             if count is not None and not 0 <= count <= MAX_TOKENS:
                 force_setattr(self, name, None)
+
+    @property
+    def only_thoughts(self) -> bool:
+        """Whether an answer that ended by itself has reasoning and no text."""
+        return bool(self.reasoning.strip()) and not self.text.strip() and self.finish_reason == "stop"
 
 
 class ModelStatus(Struct, frozen=True, kw_only=True):

@@ -152,6 +152,14 @@ def too_small(window: int, option: str) -> str:
     return f"and {option} is {window}: raise {option} or shorten the case"
 
 
+def cut_text(provider: str, options: Options) -> str:
+    """What is said of a prompt that a server cut; only Ollama takes the window with a call."""
+    if provider != "ollama":
+        return "the server cut the prompt: raise the server's context length or shorten the case"
+    window = window_of(options.get("num_ctx"))
+    return f"the server cut the prompt{f' at num_ctx {window}' if window else ''}: raise num_ctx or shorten the case"
+
+
 def window_of(value: object) -> int | None:
     """An option that sets the window; None where it is no number of tokens."""
     return value if type(value) is int and value > 0 else None

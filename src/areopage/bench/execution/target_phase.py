@@ -20,7 +20,7 @@ from areopage.bench.target_prompts import to_single_prompt
 from areopage.errors import CallError, CallRejected, CallTimedOut
 from areopage.jury import FailureStreak, run_concurrently
 from areopage.ledger import REPLIED, WITHHELD, Answer, AnswerState, CaseAnswer, RunWriter, Thoughts
-from areopage.models import Completion, KeptPlaces, LanguageModel, Message, Options, Traffic
+from areopage.models import ONLY_THOUGHTS, Completion, KeptPlaces, LanguageModel, Message, Options, Traffic, cut_text
 from areopage.text import MARKERS, split_thoughts, withheld_content
 
 
@@ -209,9 +209,10 @@ async def answered(model: LanguageModel, call: AnswerCall, run_id: str, language
         failed: AnswerState = "refused" if isinstance(fault, CallRejected) else "unreachable"
         failed = "timed_out" if isinstance(fault, CallTimedOut) else failed
         return record_of(call, run_id, None, failed, str(fault))
+    only_thoughts = completion.only_thoughts
     completion, thinking, place = _without_thoughts(completion, judged=call.target.judge_thinking)
     thoughts: Thoughts = "in_text" if "in_text" in (place, call.thoughts) else place or call.thoughts
-    state, reason = _state_of(completion)
+    state, reason = _state_of(completion, call.target, only_thoughts=only_thoughts)
     if call.conversation and (harm := withheld_content(completion.text)):
         thinking, state, reason = "", "answered", f"withheld: {harm}"
         completion = msgspec.structs.replace(completion, text=MARKERS[harm], finish_reason=WITHHELD)
@@ -257,14 +258,15 @@ def record_of(call: AnswerCall, run_id: str, completion: Completion | None, stat
     )
 
 
-def _state_of(completion: Completion) -> tuple[AnswerState, str]:
+def _state_of(completion: Completion, target: Target, *, only_thoughts: bool) -> tuple[AnswerState, str]:
     """The state of a reply, without its thinking, and what is to be said of it."""
     if completion.finish_reason == "content_filter":
         return "filtered", "; ".join(("a content filter ended the answer", *completion.notes))
     if not completion.text.strip():
         limit = " before the limit of tokens" if completion.finish_reason == "length" else ""
-        return "empty", f"no text came{limit}"
+        thoughts = f": {ONLY_THOUGHTS}" if only_thoughts else ""
+        return "empty", f"no text came{limit}{thoughts}"
     if completion.finish_reason == "length":
         return "cut", "the limit of tokens ended the answer"
-    cut = ("the server cut the prompt: raise num_ctx",) if completion.prompt_cut else ()
+    cut = (cut_text(target.reference.provider, target.options),) if completion.prompt_cut else ()
     return "answered", "; ".join((*cut, *completion.notes))
