@@ -38,6 +38,14 @@ def test_a_burst_of_answers_in_the_first_second_gives_no_rate_yet(monkeypatch: p
     assert phase.left == 36
 
 
+def test_calls_that_the_ledger_held_are_named_beside_those_that_went_well() -> None:
+    phase = PhaseCount("target")
+    phase.total, phase.kept = 3, 1
+    phase.add("answered")
+    phase.add("unreachable")
+    assert phase.health() == "1 already in the ledger, 1 ok, 1 unreachable"
+
+
 def test_tokens_and_cost_are_said_to_be_those_of_all_phases(command: Command, server: FakeServer, suite: Path) -> None:
     ended = command("bench", "run", "--suite", suite)
     lines = [line for line in ended.err.splitlines() if " ok, " in line]

@@ -55,10 +55,11 @@ class PhaseCount:
         self.outcomes[outcome] += 1
 
     def health(self) -> str:
-        """The outcomes of the calls, failures by name."""
+        """What the ledger held, and the outcomes of the calls since, failures by name."""
+        kept = [f"{self.kept} already in the ledger"] if self.kept else []
         good = sum(self.outcomes[name] for name in _GOOD)
         failed = [f"{count} {name}" for name, count in sorted(self.outcomes.items()) if name not in _GOOD]
-        return ", ".join([f"{good} ok", *failed])
+        return ", ".join([*kept, f"{good} ok", *failed])
 
 
 class Counting(RunLines):
