@@ -168,3 +168,13 @@ def test_only_the_embedded_model_is_pulled(command: Command) -> None:
 def test_a_bundled_suite_is_copied_before_it_is_changed(command: Command) -> None:
     message = command("criteria", "new", "ethics.social.thanks__v1_0", "--suite", "child_safety").refused()
     assert "copy it first" in message
+
+
+def test_weights_that_are_all_zero_are_named_by_validation_and_by_the_run(command: Command, suite: Path) -> None:
+    write_config(suite, weights={"categories": {"safety": 0.0, "tone": 0.0}})
+    checked = command("suites", "validate", suite)
+    assert checked.code == 1 and "weights.categories: the weights sum to 0, not 1" in checked.out
+    assert (
+        "weights.categories: the weights of safety, tone are 0: equal weights are used"
+        in command("bench", "run", "--suite", suite).out
+    )

@@ -131,7 +131,7 @@ def test_two_versions_of_one_criterion_share_its_weight() -> None:
         ({"a": 0.5, "b": 0.5}, {"a": 0.5, "b": 0.5}, None),
         ({"a": 0.3, "b": 0.7, "elsewhere": 0.0}, {"a": 0.3, "b": 0.7}, None),
         ({}, {"a": 0.5, "b": 0.5}, "no weights for a, b: equal weights"),
-        ({"a": 0.0, "b": 0.0}, {"a": 0.5, "b": 0.5}, "no weights for a, b: equal weights"),
+        ({"a": 0.0, "b": 0.0}, {"a": 0.5, "b": 0.5}, "the weights of a, b are 0: equal weights"),
         ({"a": 1.0}, {"a": 0.5, "b": 0.5}, "no weight for b: the mean of the others"),
         ({"a": 3.0, "b": 1.0}, {"a": 0.75, "b": 0.25}, "the weights sum to 4, not 1"),
     ],
