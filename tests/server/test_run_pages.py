@@ -241,6 +241,28 @@ def test_the_scores_of_judges_that_differ_are_shown_one_by_one(tmp_path: Path) -
     context.ledger.close()
 
 
+def test_the_server_opens_on_the_runs_until_an_answer_is_submitted(
+    client: TestClient, context: ServerContext, tmp_path: Path
+) -> None:
+    assert client.get("/").headers["location"] == "/runs"
+    submitted = {"id": "first", "prompt": "Question?", "response": "Answer.", "documents": []}
+    assert client.post("/v1/evaluations", json=submitted).status_code in (200, 201, 202)
+    assert client.get("/").headers["location"] == "/monitor"
+    empty = context_for(tmp_path / "empty")
+    assert local_client(empty, follow_redirects=False).get("/").headers["location"] == "/monitor"
+    empty.ledger.close()
+
+
+def test_a_key_that_is_limited_to_sources_cannot_list_runs_and_opens_on_the_monitor(
+    client: TestClient, context: ServerContext
+) -> None:
+    for scope, home in (((), "/runs"), (("shop",), "/monitor")):
+        text = ApiKeys(context.ledger).create(f"key of {len(scope)}", "read", scope)[1]
+        reply = client.post("/login", data=form(client, "/login", key=text, next="/monitor"))
+        assert reply.headers["location"] == home
+        client.cookies.clear()
+
+
 def test_the_list_of_runs_says_target_verdict_failures_and_sign_offs(client: TestClient, context: ServerContext) -> None:
     before = html.unescape(client.get("/runs").text)
     assert TARGET in before and "4 of 4" in before and "not signed" in before
