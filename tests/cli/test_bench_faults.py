@@ -58,8 +58,11 @@ def test_a_target_that_turns_everything_away_leaves_all_unscored_until_it_is_ask
     assert "Final score: none – " in ended.out and "Coverage: 0% – " in ended.out
     assert "nothing could be scored" in ended.err
     server.faults.status = 0
-    assert command("bench", "resume").code == 0
+    write_config(suite, scale={"min": 0, "max": 9})
+    resumed = command("bench", "resume")
+    assert resumed.code == 0, resumed.err
     assert command.results()["run"]["metadata"]["coverage"] == {"scored": 80, "not_applicable": 0, "planned": 80}
+    assert re.search(r"^suite and dataset are those of .* UTC, when .* began: .* need a new run$", resumed.err, re.M)
 
 
 @pytest.mark.parametrize("kinds", [("cut", "fenced"), ("cut", "cut_early", "fenced", "prose", "two", "outside")])
@@ -138,7 +141,7 @@ def test_a_prompt_that_the_server_cuts_is_no_verdict(command: Command, server: F
     assert ended.code == 3, ended.err
     assert re.search(r"^alpha .* 8 +0 +8 ", ended.out, re.M), ended.out
     one = next(iter(passes_of(command.results()).values()))
-    assert one["reason"] == "the server cut the prompt at num_ctx 256: raise num_ctx"
+    assert one["reason"] == "the server cut the prompt at num_ctx 256: raise num_ctx or shorten the case"
 
 
 def test_a_prompt_that_the_server_cuts_to_its_window_is_no_verdict(command: Command, server: FakeServer, suite: Path) -> None:
@@ -148,7 +151,7 @@ def test_a_prompt_that_the_server_cuts_to_its_window_is_no_verdict(command: Comm
     assert ended.code == 3, ended.err
     assert re.search(r"^alpha .* 8 +0 +8 ", ended.out, re.M), ended.out
     assert {one["reason"] for one in passes_of(command.results()).values()} == {
-        "the server cut the prompt at num_ctx 256: raise num_ctx"
+        "the server cut the prompt at num_ctx 256: raise num_ctx or shorten the case"
     }
 
 

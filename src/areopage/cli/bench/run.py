@@ -143,11 +143,13 @@ def resume(
     places: PlacesOptions,
     yes: YesOption = False,
 ) -> None:
-    """Resume a run and retry calls that timed out or found no server."""
+    """Resume a run with the suite and dataset of its begin, and retry calls that timed out or found no server."""
     # from the ledger alone: neither suite nor dataset is read again, and of a complete run only the files are written again
     places = msgspec.structs.replace(places, allowed_variables=tuple(allow_variable or ()))
     with opened_ledger(places) as opened:
         stored = opened.run(run)
+        begun = f"{stored.created_at:%Y-%m-%d %H:%M} UTC"
+        tell(f"suite and dataset are those of {begun}, when {stored.id} began: later changes of their files need a new run")
         if fleet and stored.finished_at is None:
             from areopage.bench import load_run_cases
 
