@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shlex
 import shutil
 import sqlite3
 from pathlib import Path
@@ -73,7 +74,7 @@ def test_labels_are_planned_fitted_applied_and_named_beside_each_score(finished:
     assert fitted.code == 0, fitted.err
     id = re.search(r"calibration ([0-9a-f]{12}) of", fitted.out).group(1)  # type: ignore[union-attr]
     assert "drawn at random, by Anne" in fitted.out and "prompt version" in fitted.out and "not corrected: " in fitted.out
-    assert f"--calibration {id}" in fitted.out
+    assert f"apply it: areopage bench rescore {finished.run_folders()[-1].name} --calibration {id} --out outputs" in fitted.out
     assert id in finished("calibrate", "list").out
     assert "safety.harm.danger" in finished("calibrate", "show", id[:6]).out
     again = finished("calibrate", "plan", "--precision", "0.4")
@@ -136,3 +137,23 @@ def test_where_every_answer_is_labelled_no_label_is_asked_for_and_an_interval_wi
     assert "every answer is labelled, so intervals have no width" in finished("calibrate", "fit").out
     shown = finished("bench", "show", "--calibration", "latest").out
     assert "Every answer is labelled, so these intervals have no width." in shown
+
+
+def test_the_commands_that_follow_name_configuration_and_ledger_where_they_were_named(finished: Command, tmp_path: Path) -> None:
+    shutil.move(finished.outputs / "ledger.db", finished.folder / "mine.db")
+    (finished.folder / "mine.yml").write_text("prices: {}\n", encoding="utf-8")
+    named = ("--config", "mine.yml", "--ledger", "mine.db")
+    run = finished.run_folders()[-1].name
+
+    def following(*arguments: str) -> list[list[str]]:
+        ended = finished(*arguments, *named)
+        assert ended.code == 0, ended.err
+        return [shlex.split(line[line.index("areopage ") :]) for line in ended.out.splitlines() if ": areopage " in line]
+
+    queued = following("bench", "review", run, "--sample", "16", "--where", "random")
+    for command in [*queued, *following("calibrate", "plan", run), *following("bench", "show", run)]:
+        assert all(word in command for word in ("--config", "mine.yml")), command
+        if command[1:3] != ["serve", "--no-worker"]:
+            assert "--ledger" in command, command
+    ((*_, planned),) = (following("calibrate", "plan", run, "--queue", "--precision", "1"),)
+    assert planned[:4] == ["areopage", "calibrate", "fit", run] and planned[4:] == ["--out", "outputs", *named]

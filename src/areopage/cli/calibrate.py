@@ -66,7 +66,7 @@ def plan(
             typer.echo(f"{'queued as they teach most' if queue else 'teach most'}: {name_list(taught, len(taught))}")
         steps = [["fit", view.run.id]] if queue or enough else [["plan", view.run.id, "--precision", f"{precision:g}", "--queue"]]
         for step in steps:
-            typer.echo(f"next: {shlex.join(['areopage', 'calibrate', *step, '--out', str(places.out)])}")
+            typer.echo(f"next: {shlex.join(['areopage', 'calibrate', *step, *places.options(opened)])}")
 
 
 def _print_plan(view: RunView, planned: list[CriterionPlan], enough: bool) -> None:
@@ -114,8 +114,7 @@ def fit(
             actor(), "calibrate", view.run.id, f"calibration {calibration.id}: {counted(calibration.labels.labels, 'label')}"
         )
         _print_calibration(calibration)
-        parts = ["areopage", "bench", "rescore", view.run.id, "--calibration", calibration.id, "--out", str(places.out)]
-        typer.echo(f"apply it: {shlex.join(parts)}")
+        typer.echo(f"apply it: {places.command(opened, 'rescore', view.run.id, '--calibration', calibration.id)}")
 
 
 def monitored(
@@ -145,7 +144,8 @@ def monitored(
         _print_calibration(fitted)
         parts = ["areopage", "monitor", "report", "--days", str(days), "--until", last.isoformat()]
         scoped = [part for name, value in (("--source", source), ("--variant", variant)) if value for part in (name, value)]
-        typer.echo(f"apply it: {shlex.join([*parts, *scoped, '--calibration', fitted.id])}")
+        named = ["--config", str(config)] if config else []
+        typer.echo(f"apply it: {shlex.join([*parts, *scoped, '--calibration', fitted.id, *named])}")
 
 
 def list_calibrations(*, places: PlacesOptions) -> None:

@@ -27,9 +27,10 @@ def terminal_report(view: RunView, folder: Path, place: tuple[str, ...] | None =
         folder: of the run's files; those that are not there are not named.
         place: the options that name the ledger in commands; None: the folder of the run's folder.
     """
-    report = bench_report(view, place=place or ("--out", str(Path(view.run.folder).parent)))
+    place = place or ("--out", str(Path(view.run.folder).parent))
+    report = bench_report(view, place=place)
     locale = report.locale
-    added = (_reasons(view, locale), _next_steps(view, locale), _files(view, folder, locale))
+    added = (_reasons(view, locale), _next_steps(view, place, locale), _files(view, folder, locale))
     notices = sorted(report.notices, key=lambda notice: notice.css == "cases")  # what takes scores back, before single cases
     return structs.replace(
         report, notices=tuple(notices), sections=(*report.sections, *(section for section in added if section))
@@ -66,7 +67,7 @@ def _without(reason: str, *names: str) -> str:
     return _NUMBER.sub("", reason)
 
 
-def _next_steps(view: RunView, locale: Locale) -> Section | None:
+def _next_steps(view: RunView, place: tuple[str, ...], locale: Locale) -> Section | None:
     """The commands that tell more of how far the scores can be trusted."""
     models = {judge.name: judge.reference for judge in view.spec.judges}
     unexamined = [
@@ -76,9 +77,9 @@ def _next_steps(view: RunView, locale: Locale) -> Section | None:
     ]
     steps: list[Line] = []
     if view.spec.release is None and (words := exam_words(view.spec.suite, unexamined, joint=view.spec.joint)):
-        steps.append(line(locale.say("next_examine"), command_span(words)))
+        steps.append(line(locale.say("next_examine"), command_span((*words, *place))))
     if view.worth.judges > 1 and not view.worth.labelled.enough:
-        steps.append(line(locale.say("next_label"), command_span(("areopage", "bench", "review", view.run.id))))
+        steps.append(line(locale.say("next_label"), command_span(("areopage", "bench", "review", view.run.id, *place))))
     if not steps:
         return None
     return Section(id="next", title=locale.say("next_steps"), blocks=(Listing(items=tuple(steps)),), console=True)

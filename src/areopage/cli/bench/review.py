@@ -204,7 +204,7 @@ def _print_next_steps(view: RunView, ledger: Ledger, places: Places) -> None:
     environment = "" if not elsewhere or os.environ.get(LEDGER_VARIABLE) else f"{LEDGER_VARIABLE}={shlex.quote(ledger.place)} "
     server = config.section.server
     address = f"http://{server.host}:{server.port}"
-    back = shlex.join(["areopage", "bench", "review", view.run.id, "--out", str(places.out), *named])
+    back = places.command(ledger, "review", view.run.id)
     typer.echo(
         f"label in the browser: {environment}{shlex.join(['areopage', 'serve', '--no-worker', *named])}, then {address}/review"
     )
