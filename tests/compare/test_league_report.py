@@ -9,7 +9,7 @@ import pytest
 
 from areopage.bench.panels import part_differences
 from areopage.bench.spec import Target
-from areopage.compare.league.page import write_league
+from areopage.compare.league.page import league_report, write_league
 from areopage.compare.league.table import Absent, LeagueEntry, entry_of, league_of
 from areopage.compare.league.text import beside
 from areopage.compare.league.trend import Trend, trend_groups
@@ -18,6 +18,7 @@ from areopage.jury.judges import PlannedCall
 from areopage.ledger.tables.records import Judgment
 from areopage.models.prices import Price
 from areopage.models.reference import ModelReference
+from areopage.report.model import Listing
 from areopage.scoring.outcome import Scored
 from areopage.scoring.release_floors import ReleaseFloors
 from report.report_runs import BEGUN, case, judgment, spec_of, view_of
@@ -88,6 +89,28 @@ def test_what_tells_two_targets_apart_is_said_and_what_does_not_too(tmp_path: Pa
         (alike.run.id, bad.run.id): (alike.run.id, "failures"),
     }
     assert (league.level_with(good), league.level_with(bad)) == ((alike.run.id,), ())
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "ollama:good and ollama:worse; their release verdicts differ: PASS, FAIL"),
+        ("fr", "ollama:good et ollama:worse ; leurs verdicts de mise en service diffèrent : "),
+    ],
+)
+def test_targets_that_no_test_tells_apart_are_named_with_their_verdicts(tmp_path: Path, language: str, told: str) -> None:
+    pair = [
+        entry(tmp_path / name, name, bad, release=FLOORS, exams="qualified", language=language)
+        for name, bad in (("good", 1), ("worse", 2))
+    ]
+    notices = league_report(league_of(pair), {}).notices
+    (ties,) = (notice for notice in notices if notice.title.startswith(("Neither", "Ni ")))
+    (block,) = ties.blocks
+    assert isinstance(block, Listing) and [
+        str(item).replace("\u202f", " ").replace("\xa0", " ")[: len(told)] for item in block.items
+    ] == [told]
+    same = [entry(tmp_path / f"same-{bad}", f"same-{bad}", bad, release=FLOORS, exams="qualified") for bad in (0, 1)]
+    assert "verdicts" not in str([notice.blocks for notice in league_report(league_of(same), {}).notices])
 
 
 def test_cost_time_and_tokens_are_those_of_the_targets_answers(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ from areopage.report import (
     qualification_text,
     report_locale,
     rows,
+    verdict_name,
 )
 from areopage.scoring import FailureCount, Interval
 from areopage.version import __version__
@@ -128,9 +129,19 @@ def _notices(league: League, names: Mapping[str, str], locale: Locale) -> Iterat
     if doubts:
         lines = tuple(locale.say("pair", name=names[entry.run.id], value=locale.say(f"doubt_{entry.doubt}")) for entry in doubts)
         yield Notice(title=locale.say("league_inconclusive"), blocks=(Listing(items=lines),))
-    ties = tuple(locale.say("tie", one=names[pair.first], other=names[pair.second]) for pair in league.pairs if not pair.better)
-    if ties:
+    if ties := tuple(_tie(league, pair, names, locale) for pair in league.pairs if not pair.better):
         yield Notice(title=locale.say("league_ties"), blocks=(Listing(items=ties),))
+
+
+def _tie(league: League, pair: EntryPair, names: Mapping[str, str], locale: Locale) -> str:
+    """Two targets that no test tells apart, with their verdicts where these differ: a floor may part what a test does not."""
+    tie = locale.say("tie", one=names[pair.first], other=names[pair.second])
+    standings = {entry.run.id: entry.standing for entry in league.entries}
+    first, second = standings[pair.first], standings[pair.second]
+    if first == second:
+        return tie
+    one, other = (verdict_name(standing, locale) for standing in (first, second))
+    return locale.say("tie_verdicts", tie=tie, one=one, other=other)
 
 
 def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str], locale: Locale) -> Section:
