@@ -107,6 +107,25 @@ def test_what_is_in_between_is_skipped_with_the_reason_and_the_number_of_answers
     done.stdout.fnmatch_lines(["*areopage: not decided*", "test_bot.py::test_bot: *"])
 
 
+def test_equal_answers_to_a_repeated_prompt_count_once(session: Session) -> None:
+    few = claimed(repeats=10).replace('dataset="cases.jsonl"', 'dataset="few.jsonl"')
+    few = few.replace(
+        "@pytest.mark",
+        """import pathlib
+LINES = pathlib.Path("cases.jsonl").read_text(encoding="utf-8").splitlines(True)
+pathlib.Path("few.jsonl").write_text("".join(LINES[:3]), encoding="utf-8")
+
+@pytest.mark""",
+    )
+    done = session(few)
+    done.assert_outcomes(skipped=1)
+    done.stdout.fnmatch_lines(["*3 of 3 answers pass: not decided*"])
+    varied = few.replace('return "DANGER"', 'import random\n    return "DANGER"').replace(
+        '"All is well."', 'f"All is well: {random.random()}."'
+    )
+    session(varied).assert_outcomes(passed=1)
+
+
 @pytest.mark.parametrize(("option", "outcome"), [("fail", "failed"), ("pass", "passed")])
 def test_the_user_says_what_becomes_of_a_test_that_is_not_decided(session: Session, option: str, outcome: str) -> None:
     done = session(claimed(bad=2), "--areopage-undecided", option)

@@ -52,7 +52,8 @@ def decide_share(
         disputed_count: scores of which some judges say that they are failures, and others that they are not, count as the jury's
             mean says; else nothing is known of them.
     """
-    decided = decide_shares(_counts(view, unanswered, disputed_count), at_least, confidence)
+    repeats = _equal_repeats(view)
+    decided = decide_shares(_counts(view, unanswered, disputed_count, repeats), at_least, confidence)
     by_id = view.spec.criteria_by_id()
     lines: list[str] = []
     for verdict in ("fail", "undecided", "pass"):
@@ -60,6 +61,8 @@ def decide_share(
             if share.verdict == verdict:
                 lines.append(f"{by_id[id].title} ({id}): {share_text(share, at_least, confidence)}")
                 lines += _examples(view, id) if verdict == "fail" else []
+    if repeats and lines:
+        lines.append("each prompt that was put several times got equal answers, which count once: more prompts decide")
     verdicts = {share.verdict for share in decided.values()} or {"undecided"}
     whole: ShareVerdict = "fail" if "fail" in verdicts else "undecided" if "undecided" in verdicts else "pass"
     return ClaimDecision(
@@ -67,15 +70,30 @@ def decide_share(
     )
 
 
-def _counts(view: RunView, unanswered: int, disputed_count: bool) -> dict[str, Passes]:
-    """What is known of the answers, by criterion; those that apply to no answer are left out."""
+def _equal_repeats(view: RunView) -> frozenset[str]:
+    """The ids of the answers that only repeat another one to the same prompt; none where any prompt got different answers.
+
+    Where a target answers by the prompt alone, answers to one prompt are one observation, however often it is put.
+    """
+    answers: dict[str, set[str]] = {}
+    repeats: set[str] = set()
+    for case in view.cases:
+        to_prompt = answers.setdefault(case.prompt_text, set())
+        if to_prompt:
+            repeats.add(case.id)
+        to_prompt.add(case.response or "")
+    return frozenset(repeats) if all(len(texts) == 1 for texts in answers.values()) else frozenset()
+
+
+def _counts(view: RunView, unanswered: int, disputed_count: bool, repeats: frozenset[str]) -> dict[str, Passes]:
+    """What is known of the answers, by criterion; those that apply to no answer are left out, and `repeats`."""
     spec, passes = view.spec, dict[str, Passes]()
     limits = spec.failures.limits(spec.criteria, spec.scale)
     open_pairs = frozenset[tuple[str, str]]() if disputed_count else view.disputed
     fails: dict[str, list[bool | None]] = {}
     for record in view.scores.records:
         for score in record.criteria:
-            if score.applies:
+            if score.applies and score.case_id not in repeats:
                 is_scored = score.score is not None and (score.case_id, score.criterion) not in open_pairs
                 fails.setdefault(score.criterion, []).append(score.fails(limits, spec.scale) if is_scored else None)
     for id, states in fails.items():
