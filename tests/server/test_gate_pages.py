@@ -275,6 +275,40 @@ def test_a_reviewer_releases_an_edited_answer_and_nobody_changes_it_after_him(
     assert held not in client.get("/review").text
 
 
+@pytest.mark.parametrize(
+    ("opinion", "text"),
+    [
+        ({"grounded": "partly", "sentence": ["1"]}, GROUNDED),
+        ({"grounded": "partly"}, ""),
+        ({"grounded": "no", "sentence": ["1"]}, ""),
+        ({"grounded": "yes"}, WRONG),
+    ],
+)
+def test_what_a_reviewer_has_called_unsupported_is_not_offered_for_release(
+    client: TestClient, rag: FakeRag, opinion: dict[str, str | list[str]], text: str
+) -> None:
+    path = f"/review/{asked(rag, WRONG)}"
+    send(client, path, opinion | {"rater": "Claire", "then": "see"})
+    page = client.get(path).text
+    (offered,) = re.findall(r'<textarea id="text"[^>]*>\n(.*?)</textarea>', page, re.DOTALL)
+    assert unescape(offered) == text
+    (primary,) = re.findall(r'class="primary" name="then" value="(\w+)"', page)
+    assert primary == ("release" if text else "refuse")
+
+
+@pytest.mark.parametrize("grounded", ["partly", "no"])
+def test_an_answer_that_its_reviewer_calls_unsupported_is_not_released_as_it_is(
+    client: TestClient, context: ServerContext, rag: FakeRag, grounded: str
+) -> None:
+    held = asked(rag, WRONG)
+    fields: dict[str, str | list[str]] = {"grounded": grounded, "rater": "Claire", "text": WRONG, "then": "release"}
+    status, page = send(client, f"/gate/{held}", fields)
+    assert (status, "correct it before you release it" in page) == (422, True)
+    release = Traces(context.ledger).release(held)
+    assert release and release.state == "waiting"
+    assert send(client, f"/gate/{held}", fields | {"grounded": "yes"})[0] == 303
+
+
 def test_a_reviewer_refuses_or_only_labels(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
     first, second = asked(rag, WRONG), asked(rag, f"{WRONG} {GROUNDED}")
     assert send(client, f"/gate/{first}", {"grounded": "no", "rater": "Claire", "then": "refuse"})[0] == 303

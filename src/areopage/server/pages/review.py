@@ -276,7 +276,23 @@ def _fault_of(request: Request, shown: AnswerInReview, sent: Sent) -> str:
         return say("review_no_score")
     if sent.then == "release" and not sent.text.strip():
         return say("gate_needs_text")
+    if sent.then == "release" and sent.grounded != "yes" and sent.text.strip() == (shown.answer.case.response or "").strip():
+        return say("gate_release_unsupported")
     return say("gate_yes_but") if sent.grounded == "yes" and sent.sentences else ""
+
+
+def _text_to_release(shown: AnswerInReview, opinion: Label | None) -> str:
+    """The text that a rater may release: the response, without what the rater has called unsupported."""
+    text = shown.answer.case.response or ""
+    if opinion is None or opinion.grounded == "yes":
+        return text
+    decision = shown.trace.decision if shown.trace is not None else None
+    if decision is None or opinion.grounded == "no" or not opinion.sentences:
+        return ""
+    unsupported = [sentence for index, sentence in enumerate(decision.sentences) if index in opinion.sentences]
+    for sentence in reversed(unsupported):
+        text = text[: sentence.start] + text[sentence.end :].lstrip(" ")
+    return text.strip()
 
 
 def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int = 0, suite: str = "") -> Iterator[Waiting]:
@@ -331,7 +347,7 @@ def _answer_page(
         grounded=before.grounded if before else "",
         sentences=frozenset(before.sentences) if before else frozenset(),
         note=next((label.note for label in rater_labels.values()), ""),
-        text=shown.answer.case.response or "",
+        text=_text_to_release(shown, before),
         rater=rater,
     )
     values: dict[str, Any] = {
