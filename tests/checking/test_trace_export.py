@@ -148,11 +148,12 @@ def test_nothing_is_written_unless_wanted(ledger: Ledger, tmp_path: Path) -> Non
     assert not (tmp_path / "out").exists()
 
 
-def test_a_figure_that_is_not_known_is_left_out(ledger: Ledger, tmp_path: Path) -> None:
-    exported(ledger, tmp_path, held_trace(metrics={"avg_score": 0.5, "overlap_ratio": None}))
+def test_a_figure_that_is_not_known_is_null(ledger: Ledger, tmp_path: Path) -> None:
+    trace = held_trace(metrics={"overlap_ratio": 0.5, "avg_score": None})
+    exported(ledger, tmp_path, trace)
     [metrics] = lines_of(tmp_path / METRICS)
-    assert "overlap_ratio" not in metrics
-    assert metrics["avg_score"] == 0.5
+    assert {name: metrics[name] for name in FIGURES} == dict.fromkeys(FIGURES) | {"overlap_ratio": 0.5}
+    assert snapshots_of(tmp_path)[f"{trace.id}.json"]["metrics"] == metrics
 
 
 def test_line_feeds_half_characters_and_french_typography_do_not_break_lines(ledger: Ledger, tmp_path: Path) -> None:

@@ -23,18 +23,18 @@ Figure = float | bool | int | None
 
 
 class MetricsLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A line of `logs/metrics.jsonl`. A figure that is not known is left out; of another system's line our fields are None."""
+    """A line of `logs/metrics.jsonl`. A figure that is not known is null; of another system's line our fields are None."""
 
     timestamp: str
     question: str
-    avg_score: float | None = None
-    confidence: float | None = None
-    cites_ok: bool | None = None
-    overlap_ratio: float | None = None
-    hallucination: bool | None = None
-    quality_pass: bool | None = None
-    escalate: bool | None = None
-    num_sources: int | None = None
+    avg_score: float | None
+    confidence: float | None
+    cites_ok: bool | None
+    overlap_ratio: float | None
+    hallucination: bool | None
+    quality_pass: bool | None
+    escalate: bool | None
+    num_sources: int | None
     id: str | None
     verdict: GateVerdict | None
     mode: Mode | None
