@@ -12,12 +12,13 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from areopage.app.gate_rules import load_gate
+from areopage.cases.documents import LooseDocuments
 from areopage.cases.records import Document
 from areopage.checking.checker import Checker
 from areopage.checking.config import RagConfig, RagSection
@@ -63,7 +64,7 @@ class InstantGate(Gate):
         super().__init__(GateConfig(profile="v1_1"))
         self.decision = real.decide(QUESTION, RESPONSE[:600], DOCUMENTS)
 
-    def decide(self, prompt: str, response: str, documents: Sequence[Document]) -> Decision:
+    def decide(self, prompt: str, response: str, documents: LooseDocuments) -> Decision:
         return self.decision
 
 

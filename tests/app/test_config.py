@@ -65,6 +65,15 @@ def test_a_ledger_that_is_named_comes_before_the_environments_and_that_before_th
 # --- what a file may hold
 
 
+def test_a_configuration_is_named_by_a_text_or_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "x.yml"
+    for read in (find_config, load_config):
+        with pytest.raises(ConfigError, match="no such file"):
+            read(str(path))
+    path.write_text("ledger: own.db\n", encoding="utf-8")
+    assert find_config(str(path)).ledger == find_config(path).ledger == str(tmp_path / "own.db")
+
+
 def test_a_configuration_without_keys_means_the_defaults(tmp_path: Path) -> None:
     path = tmp_path / "areopage.yml"
     for text in ("", "# nothing yet\n", "---\n", "monitor:\ngate:\nserver:\n"):

@@ -1,5 +1,6 @@
 """The gate in somebody else's pipeline."""
 
+import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 from areopage.app.gate_rules import check_answer, load_gate
 from areopage.cases.documents import documents_of
 from areopage.cases.records import Document
+from areopage.checking.checker import Checker
 from areopage.checking.node import gate_node
 from areopage.errors import DatasetError, SubmissionError, UserError
 from areopage.gate.decide import Gate
@@ -78,6 +80,22 @@ def test_documents_are_taken_in_every_form() -> None:
     assert (found[2].source, found[2].title, found[2].metadata["page"]) == ("guide", "Titre", 3)
     assert documents_of(None) == ()
     assert documents_of("Un seul.")[0].text == "Un seul."
+
+
+def test_a_gate_and_a_checker_take_documents_in_every_form() -> None:
+    records = [Document(id="a", text="La prime est de 250 euros par an."), Document(id="b", text="Le préavis est de deux mois.")]
+    loose = [{"id": document.id, "text": document.text} for document in records]
+    gate, asked = load_gate(), ("Quelle est la prime ?", "La prime est de 250 euros.")
+    assert gate.decide(*asked, loose) == gate.decide(*asked, records) == Checker(gate).check_sync(*asked, loose)
+    with pytest.raises(DatasetError, match="document 2: give a text"):
+        gate.decide(*asked, [records[0], object()])
+
+
+def test_a_decision_is_plain_data_for_json() -> None:
+    decision = check_answer(QUESTION, RESPONSE, DOCUMENTS)
+    plain = json.loads(json.dumps(decision.to_dict()))
+    assert plain == decision.to_dict()
+    assert (plain["verdict"], plain["metrics"]["num_sources"]) == (decision.verdict, decision.metrics.num_sources)
 
 
 def test_real_langchain_documents_are_taken() -> None:

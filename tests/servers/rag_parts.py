@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from areopage.cases.documents import LooseDocuments, records_of
 from areopage.cases.records import Document
 from areopage.checking.config import RagConfig, RagSection
 from areopage.checking.judging import SentenceJudge
@@ -103,9 +104,9 @@ class ToldGate(Gate):
     def version(self) -> str:
         return self.told_version
 
-    def decide(self, prompt: str, response: str, documents: Sequence[Document]) -> Decision:
+    def decide(self, prompt: str, response: str, documents: LooseDocuments) -> Decision:
         self.seen.append((prompt, response))
-        relevant = any((document.score or 0) >= 0.5 for document in documents)
+        relevant = any((document.score or 0) >= 0.5 for document in records_of(documents))
         if not relevant:
             code: Any = "not_relevant" if documents else "no_documents"
             return decision("fallback", reasons=(Reason(code=code, decisive=True),))

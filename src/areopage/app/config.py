@@ -111,7 +111,9 @@ class AppConfig(Struct, frozen=True, kw_only=True):
         return structs.replace(self, shared=self.section.model_copy(update={"server": server}))
 
 
-def find_config(path: Path | None = None, ledger: str | None = None, environment: Mapping[str, str] | None = None) -> AppConfig:
+def find_config(
+    path: str | Path | None = None, ledger: str | None = None, environment: Mapping[str, str] | None = None
+) -> AppConfig:
     """The configuration that is named, else that of $AREOPAGE_CONFIG, else `areopage.yml` here, else the defaults.
 
     Args:
@@ -121,7 +123,7 @@ def find_config(path: Path | None = None, ledger: str | None = None, environment
         ConfigError: the file is missing or wrong.
     """
     variables = os.environ if environment is None else environment
-    named = path or (Path(variables[CONFIG_VARIABLE]) if variables.get(CONFIG_VARIABLE) else None)
+    named = Path(path) if path else Path(variables[CONFIG_VARIABLE]) if variables.get(CONFIG_VARIABLE) else None
     if named is None and Path(CONFIG_FILE).is_file():
         named = Path(CONFIG_FILE)
     config = load_config(named) if named else default_config()
@@ -129,12 +131,13 @@ def find_config(path: Path | None = None, ledger: str | None = None, environment
     return config.on_ledger(place) if place else config
 
 
-def load_config(path: Path) -> AppConfig:
+def load_config(path: str | Path) -> AppConfig:
     """Read a configuration file; one without any key means the defaults.
 
     Raises:
         ConfigError: the file is missing, no YAML, or a key or value in it is wrong.
     """
+    path = Path(path)
     document = read_yaml(path, may_be_empty=True)
     data = {key: {} if value is None and key in _SECTIONS else value for key, value in document.data.items()}
     folder = path.resolve().parent

@@ -10,6 +10,7 @@ from .columns import plan_columns as plan_columns
 from .documents import LooseDocuments as LooseDocuments
 from .documents import documents_of as documents_of  # Documents as records.
 from .documents import read_documents as read_documents  # Return the documents of a cell
+from .documents import records_of as records_of  # Documents unchanged if all are records, else as `documents_of` reads them.
 from .loader import MAX_CASES as MAX_CASES
 from .loader import BuildRules as BuildRules  # What holds for every row of a load.
 from .loader import build_case as build_case  # Build the case of a row.

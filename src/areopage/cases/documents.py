@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from numbers import Integral
 from types import MappingProxyType
@@ -152,6 +152,15 @@ def documents_of(documents: LooseDocuments) -> tuple[Document, ...]:
         except ValueError as fault:
             raise DatasetError(f"document {position}: {fault}") from None
     return tuple(read)
+
+
+def records_of(documents: LooseDocuments) -> Sequence[Document]:
+    """Documents unchanged if all are records, else as `documents_of` reads them."""
+    if isinstance(documents, Sequence) and not isinstance(documents, str):
+        records = [document for document in documents if isinstance(document, Document)]
+        if len(records) == len(documents):
+            return records
+    return documents_of(documents)
 
 
 def _fields_of(item: Any, position: int) -> dict[str, Any]:

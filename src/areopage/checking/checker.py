@@ -7,7 +7,7 @@ from typing import Self
 
 from msgspec import Struct, structs
 
-from areopage.cases import Document
+from areopage.cases import Document, LooseDocuments, records_of
 from areopage.checking.judging import Judged, SentenceJudge
 from areopage.gate import Decision, Gate, asking_about_near_copies, settled_by_labels
 from areopage.ledger import Ledger
@@ -43,7 +43,7 @@ class Checker:
         self,
         prompt: str,
         response: str,
-        documents: Sequence[Document],
+        documents: LooseDocuments,
         *,
         collection: str = "",
         language: str = "",
@@ -60,8 +60,10 @@ class Checker:
             keep: store the judgments.
 
         Raises:
+            DatasetError: one of the documents is none.
             StorageError: the ledger cannot be read.
         """
+        documents = records_of(documents)
         decision = await decided(self.gate, prompt, response, documents)
         if self._labels is not None and decision.verdict != "fallback":
             said = await asyncio.to_thread(self._labels.supported, collection, prompt, response, documents)
@@ -77,7 +79,7 @@ class Checker:
         return Checked(decision=structs.replace(resolved, judge=judged.judge), judged=judged)
 
     def check_sync(
-        self, prompt: str, response: str, documents: Sequence[Document], *, collection: str = "", judge: bool = True
+        self, prompt: str, response: str, documents: LooseDocuments, *, collection: str = "", judge: bool = True
     ) -> Decision:
         """Run `check` and wait for its decision; inside an event loop it holds the loop up."""
         with self._guard:

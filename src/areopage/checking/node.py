@@ -128,7 +128,7 @@ def gate_node(
         decision = decide(gate, *texts, passages, collection=collection, judge=judge)
         if on_decision is not None:
             on_decision(decision)
-        return {"decision": msgspec.json.decode(msgspec.json.encode(decision)), "verdict": decision.verdict}
+        return {"decision": decision.to_dict(), "verdict": decision.verdict}
 
     return node
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from areopage.cases import Document
+from areopage.cases import LooseDocuments, records_of
 from areopage.gate.config import GateConfig
 from areopage.gate.records import Decision, SentenceJudgment
 from areopage.gate.rules_default import decide_default
@@ -41,17 +41,21 @@ class Gate:
         """A fingerprint (12 hexadecimal digits) of the rules, thresholds, weights and the program's version."""
         return self._version
 
-    def decide(self, prompt: str, response: str, documents: Sequence[Document]) -> Decision:
+    def decide(self, prompt: str, response: str, documents: LooseDocuments) -> Decision:
         """Say what becomes of an answer.
 
         Args:
             documents: as the retriever ranked them, `score` in [0, 1]; documents without any score leave the rules on
-                confidence and relevance aside.
+                confidence and relevance aside. In the forms that `areopage.check_answer` takes.
+
+        Raises:
+            DatasetError: one of the documents is none.
         """
+        records = records_of(documents)
         model = self.config.grounding
         if self.config.profile == "v1_1" or model is None:
-            return decide_v1_1(self.config, self._version, prompt, response, documents, self._clock)
-        return decide_default(self.config, model, self._version, prompt, response, documents, self._clock)
+            return decide_v1_1(self.config, self._version, prompt, response, records, self._clock)
+        return decide_default(self.config, model, self._version, prompt, response, records, self._clock)
 
     def resolve(self, decision: Decision, judgments: Sequence[SentenceJudgment]) -> Decision:
         """Settle a decision of the grey band with what a judge said of its doubtful sentences.

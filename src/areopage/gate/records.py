@@ -1,8 +1,10 @@
 """What the gate says. Offsets are in characters; probabilities and shares lie in [0, 1]."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
+
+from areopage.records import plain_data
 
 GateVerdict = Literal["deliver", "fallback", "human_review"]
 GATE_VERDICTS: tuple[GateVerdict, ...] = ("deliver", "fallback", "human_review")
@@ -200,6 +202,10 @@ class Decision(Struct, frozen=True, kw_only=True):
     def signal(self, name: SignalName) -> Signal | None:
         """A signal by its name; None where the profile does not look at it."""
         return next((signal for signal in self.signals if signal.name == name), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The decision as plain data, for JSON."""
+        return plain_data(self)
 
 
 class SentenceJudgment(Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ from areopage.ledger import (
     standings,
 )
 from areopage.models import call_notes_in
-from areopage.records import record_from
+from areopage.records import plain_data, record_from
 from areopage.scoring import DECIMALS as SHOWN_DECIMALS
 from areopage.scoring import (
     CriterionScore,
@@ -96,6 +96,10 @@ class Evaluated(Evaluation, frozen=True, kw_only=True):
         """
         shape: dict[str, Any] = {**self.scores, "score_global": self.score_global, "feedback": self.feedback}
         return shape if self.score_global is not None else shape | {"reason": self.reason}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The evaluation and its judgments as plain data, for JSON."""
+        return plain_data(self)
 
 
 def evaluated(
