@@ -16,6 +16,7 @@ from areopage.checking.config import FieldsSection, RagConfig, RagSection, Retri
 from areopage.errors import DatasetError, StorageError, UnknownCollection
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.retrieval.collection import VectorStore, open_store
+from areopage.rag.retrieval.embedding import EmbedderIdentity
 from areopage.rag.retrieval.retriever import QdrantRetriever
 from servers.fake_embedder import DIMENSION, WordEmbedder, vectors_of
 from servers.fake_qdrant import FakeQdrant
@@ -275,6 +276,19 @@ def test_another_embedder_is_refused_by_ingestion_and_by_retrieval(given: RagCon
             asyncio.run(ingested(given, docs, other))
         with pytest.raises(StorageError, match="another collection"):
             asyncio.run(retrieved(given, "délai", embedder=other))
+
+
+def test_an_embedder_of_another_collection_is_neither_called_nor_loaded(given: RagConfig, docs: Path) -> None:
+    class Server(WordEmbedder):
+        async def identity(self) -> EmbedderIdentity:
+            raise AssertionError("the server was called")
+
+    asyncio.run(ingested(given, docs, WordEmbedder()))
+    says = r"was embedded by fake words \(64 dimensions\), and fake other is configured"
+    with pytest.raises(StorageError, match=says):
+        asyncio.run(ingested(given, docs, Server("other")))
+    with pytest.raises(StorageError, match=says):
+        asyncio.run(retrieved(given, "délai", embedder=Server("other")))
 
 
 def test_a_collection_that_is_not_there_is_told_with_those_that_are(given: RagConfig, docs: Path) -> None:

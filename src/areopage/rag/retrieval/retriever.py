@@ -100,8 +100,7 @@ class QdrantRetriever:
             last = self._known.get(name)
             if last is None or self._clock() - last[0] > FRESH:
                 state = await self._store.state(name)
-                identity = await self._embedder.identity()
-                agree(state, identity)
+                identity = await agreed_identity(state, self._embedder)
                 backgrounds = state.record.backgrounds if state.record else {}
                 if not backgrounds:
                     backgrounds = dict(last[2]) if last else shipped_backgrounds(identity)
@@ -137,18 +136,31 @@ def open_retriever(
     return QdrantRetriever(config, open_store(config, variables), embedder, say)
 
 
-def agree(state: CollectionState, identity: EmbedderIdentity) -> None:
-    """Check that a collection's vectors are comparable with an embedder's."""
-    if state.record is not None and state.record.embedder != identity:
-        raise StorageError(
-            f"the collection {state.name!r} was embedded by {state.record.embedder}, and {identity} is configured: "
-            "configure that one, or ingest into another collection"
-        )
+async def agreed_identity(state: CollectionState, embedder: Embedder) -> EmbedderIdentity:
+    """The identity of an embedder whose vectors are comparable with a collection's; another model is not loaded or called.
+
+    Raises:
+        StorageError: the collection's vectors are of another embedder.
+    """
+    stored = state.record.embedder if state.record is not None else None
+    if stored is not None and stored.name != embedder.name:
+        raise _of_another_embedder(state.name, stored, embedder.name)
+    identity = await embedder.identity()
+    if stored is not None and stored != identity:
+        raise _of_another_embedder(state.name, stored, str(identity))
     if state.dimension != identity.dimension:
         raise StorageError(
             f"the collection {state.name!r} holds vectors of {state.dimension} dimensions, and {identity} is configured: "
             "configure the embedder that made them, or ingest into another collection"
         )
+    return identity
+
+
+def _of_another_embedder(collection: str, stored: EmbedderIdentity, configured: str) -> StorageError:
+    return StorageError(
+        f"the collection {collection!r} was embedded by {stored}, and {configured} is configured: "
+        "configure that one, or ingest into another collection"
+    )
 
 
 async def measure_backgrounds(embedder: Embedder, store: VectorStore, state: CollectionState) -> dict[str, Background]:
