@@ -18,6 +18,7 @@ from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.evaluations import Evaluations
 from areopage.ledger.write.operations import Workers
 from areopage.monitor.alerts.jobs import alert_jobs
+from areopage.monitor.config import MonitorSection
 from areopage.monitor.hook.spool import Spool
 from areopage.monitor.hook.submission import submission_of
 from areopage.monitor.intake import Intake
@@ -155,6 +156,24 @@ def test_a_worker_starts_while_its_judge_is_down_and_keeps_what_is_spooled(
     wait_until(lambda: Evaluations(kept).get("a1") is not None)
     monitored.server.start()
     wait_for_scores(kept, 1)
+
+
+def test_judges_that_nobody_configured_are_missed_when_the_first_answer_waits(
+    monitored: "Monitored", kept: Ledger, workers: list[MonitorWorker], caplog: pytest.LogCaptureFixture
+) -> None:
+    from servers.monitored import judge_of, wait_until
+
+    config = monitored.configure()
+    defaults = MonitorSection.model_construct(_fields_set=set(), **dict(config.section))
+    monitored.server.stop()
+    with caplog.at_level(logging.WARNING):
+        unasked = msgspec.structs.replace(config, section=defaults)
+        workers.append(MonitorWorker(kept, unasked, judge_of(config), pace=QUICK, check_pause=CHECK_PAUSE))
+        workers[-1].start()
+        time.sleep(2 * CHECK_PAUSE)
+        assert "cannot be reached" not in caplog.text
+        monitored.submit(kept, 1)
+        wait_until(lambda: "cannot be reached" in caplog.text)
 
 
 def test_an_outage_is_logged_and_when_the_judge_is_back_no_answer_waits_for_its_pause(

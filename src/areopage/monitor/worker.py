@@ -105,7 +105,7 @@ class MonitorWork:
         self._limits = SharedLimits(ledger, judge.traffic, without_limits=LIMITS_PAUSE)
         self._evaluator: Evaluator
         self._probe: asyncio.Task[None] | None = None
-        self._ready = False
+        self._ready = self._warned = False
         self._checked_at = 0.0
 
     @property
@@ -125,18 +125,24 @@ class MonitorWork:
             self._evaluator.handler(lambda: self._ready, self._check_pause),
             *([golden] if golden is not None else []),
         )
-        fault = await self._check()
-        if fault:
-            LOG.warning("a judge cannot be reached; what is submitted is kept meanwhile: %s", fault)
+        if fault := await self._check():
+            await self._in_thread(lambda: self._warn(fault))
 
     async def step(self) -> bool:
         """Submit spooled answers, empty the database's log of removed texts; return whether more answers may wait."""
         if not self._ready and time.monotonic() - self._checked_at >= self._check_pause:
             if fault := await self._check():
                 await self._in_thread(lambda: self._evaluations.note_waiting(fault, REASONS_NOTED))
+                await self._in_thread(lambda: self._warn(fault))
         elif (self._probe is None or self._probe.done()) and self._outages.probe_is_due():
             self._probe = asyncio.create_task(self._probed())
         return await self._in_thread(self._take_in)
+
+    def _warn(self, fault: str) -> None:
+        """Warn once that a judge cannot be reached, where the configuration has judges or an answer waits for them."""
+        if not self._warned and (self._config.section.model_fields_set or self._evaluations.backlog().waiting):
+            self._warned = True
+            LOG.warning("a judge cannot be reached; what is submitted is kept meanwhile: %s", fault)
 
     def _take_in(self) -> bool:
         def take_over(answers: Sequence[Answer]) -> Sequence[Answer]:
