@@ -71,6 +71,18 @@ def test_a_number_with_another_unit_is_no_measure_of_the_answer(response: str, d
     assert not delivered(response, document)
 
 
+@pytest.mark.parametrize("amount", ["³⁵⁰", "三百五十", "3S0", "35O", "25O", "0x15e", "1e400", "9" * 5000, "-250"])
+def test_an_amount_in_an_odd_notation_is_not_delivered_unread(amount: str) -> None:
+    document = "La prime est de 250 euros par an."
+    assert not delivered(f"La prime est de {amount} euros par an.", document)
+
+
+def test_raised_digits_that_stand_alone_are_a_number() -> None:
+    assert delivered("La prime est de ²⁵⁰ euros par an.", "La prime est de 250 euros par an.")
+    assert delivered("La prime est de 250 euros par an ¹².", "La prime est de 250 euros par an.")
+    assert delivered("Le tarif est de 2x250 €, ou 12 € le m².", "Le tarif est de 2x250 €, ou 12 € le m².")
+
+
 def test_a_name_is_told_as_one() -> None:
     decision = GATE.decide("?", "La directrice est Mme Sophie Bernard.", [Document(id="doc1", text=FRENCH, score=0.9)])
     assert {reason.code for reason in decision.reasons if reason.decisive} == {"unsupported_name"}

@@ -22,7 +22,11 @@ _ZEROS = (
 )  # fmt: skip
 _OTHER_DIGITS = "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in _ZEROS)
 # Also: Roman numerals, numbers in circles and brackets, full-width characters.
-_ODD = re.compile(f"[{INVISIBLE}{_OTHER_DIGITS}\u2160-\u217f\u2460-\u249b\u24ea-\u24ff\uff01-\uff5e]")
+# Raised digits are a number where they stand alone, and else a note or an exponent.
+_ODD = re.compile(
+    f"[{INVISIBLE}{_OTHER_DIGITS}\u2160-\u217f\u2460-\u249b\u24ea-\u24ff\uff01-\uff5e]"
+    "|(?<![^\\s(])[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{2,}"
+)
 _NO_LETTERS = bytes(sign if chr(sign).islower() and sign < 128 else 32 for sign in range(256))
 # The first of a month; "premier" alone is no number.
 _FIRST = re.compile(rf"(?<!\w)[Pp]remier(?=[ \u00a0](?:{'|'.join(FRENCH_MONTHS)})(?!\w))")
@@ -98,6 +102,8 @@ class Readable:
 
 def _shown(sign: str) -> str:
     """A digit of any script, a numeral or a full-width character in ASCII; "" for what is invisible."""
+    if len(sign) > 1:
+        return "".join(map(_shown, sign))
     if _HIDDEN.match(sign):
         return ""
     if 0xFF01 <= ord(sign) <= 0xFF5E:

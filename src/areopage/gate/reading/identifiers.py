@@ -3,7 +3,7 @@
 | kind | found | value |
 |---|---|---|
 | contact | e-mail addresses, links and domains, telephone numbers, IBANs | without scheme, spaces and country code |
-| code | AX-3041, B21, 3.4.1 | letters and digits in upper case |
+| code | AX-3041, B21, 3.4.1, an amount that is no number (3S0 euros) | letters and digits in upper case |
 | number | 15 kg, 65 l/min, 4:1, page 41, 2100000 people | its digits, or both sides of a ratio |
 | number | 12 rue des Lilas, 40 Castle Parade: `unit` is `address` | the number of the house |
 | number | 19e siècle, Louis XIV, 21st floor: `unit` is `ordinal` | its value and what is numbered |
@@ -22,7 +22,7 @@ from typing import Literal
 from msgspec import Struct
 
 from areopage.gate.reading.ordinals import ordinals
-from areopage.text import DIGITS, decimal_of, matches_at
+from areopage.text import DIGITS, MONEY, MONEY_SIGNS, decimal_of, matches_at
 
 IdentifierKind = Literal["contact", "code", "number", "weekday"]
 
@@ -63,6 +63,12 @@ _BEFORE_CALLED = 40  # characters before a number in which such a word may stand
 _CODE = re.compile(
     r"(?<![\w.,/°-])(?:[A-Z]{1,8}[-_/.]?[0-9][A-Z0-9]{0,12}(?:[-_/.][A-Z0-9]{1,12}){0,4}"
     r"|[vV]?[0-9]{1,6}(?:\.[0-9]{1,6}){2,4})(?![\w])"
+)
+# What stands for an amount and is no number that is read: 3S0 euros, 0x15e euros, digits without end, Chinese numerals.
+_UNREAD_AMOUNT = re.compile(
+    r"(?<![\w.,])(?:[0-9]{1,12}(?:[a-gi-wyzA-GI-WYZ][0-9]{1,8}){1,4}[a-zA-Z]{0,2}|0[xX][0-9a-fA-F]{1,16}|[0-9]{1,12}[OoSl]"
+    r"|[0-9]{16,}+|[〇零一二三四五六七八九十百千万億亿兩两]{1,20}+)"
+    rf"(?=[ \u00a0\u202f]{{0,2}}(?:[{MONEY_SIGNS}]|(?i:{'|'.join(MONEY.values())})(?!\w)))"
 )
 _RATIO = re.compile(r"(?<![\w.,:/-])(?P<first>[0-9]{1,4})[ \u00a0]?:[ \u00a0]?(?P<second>[0-9]{1,4})(?![\w:/]|[.,][0-9])")
 _DIGITS = (
@@ -269,7 +275,9 @@ def identifiers(text: str, low: str) -> list[Identifier]:
         )
         for ordinal in ordinals(text)
     ]
-    for identifier in itertools.chain(contacts(text), addresses, codes(text) if starts else (), numbered, numbers(text, starts)):
+    for identifier in itertools.chain(
+        contacts(text), addresses, codes(text) if starts or not text.isascii() else (), numbered, numbers(text, starts)
+    ):
         if not any(free[identifier.start : identifier.end]):
             free[identifier.start : identifier.end] = b"\1" * (identifier.end - identifier.start)
             free_standing.append(identifier)
@@ -298,6 +306,8 @@ def codes(text: str) -> Iterator[Identifier]:
     for match in _CODE.finditer(text):
         if not _THOUSANDS.fullmatch(match.group()):
             yield _made("code", match, squashed(match.group()))
+    for match in _UNREAD_AMOUNT.finditer(text):
+        yield _made("code", match, squashed(match.group()))
 
 
 def numbers(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
