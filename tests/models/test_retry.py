@@ -279,6 +279,31 @@ def test_each_outage_has_its_own_budget() -> None:
     assert ask(retrying(Scripted(time, script), time)).text == "hello"
 
 
+def overloaded(seconds: float) -> ServerDown:
+    down = ServerDown("no more calls")
+    down.__cause__ = CallUnreachable("429", retry_after=seconds)
+    return down
+
+
+def test_the_check_of_a_model_waits_where_the_server_asks_for_a_pause() -> None:
+    time = FakeTime()
+    inner = Scripted(time, [overloaded(7.0), overloaded(0.0)])
+    assert asyncio.run(retrying(inner, time).check()).digest == "d"
+    assert inner.asked_at == [100.0, 107.5, 108.5]
+    with pytest.raises(ServerDown, match=r"takes no more calls: try again later .*the server asks for a pause of 3,600 s"):
+        asyncio.run(retrying(Scripted(time, [overloaded(3600.0)]), time).check())
+
+
+def test_the_check_of_a_model_whose_server_is_down_is_not_made_again() -> None:
+    time = FakeTime()
+    down = ServerDown("down")
+    down.__cause__ = broken()
+    inner = Scripted(time, [down])
+    with pytest.raises(ServerDown, match=r"^down$"):
+        asyncio.run(retrying(inner, time).check())
+    assert len(inner.asked_at) == 1
+
+
 def test_the_rest_of_the_port_is_the_wrapped_models() -> None:
     time = FakeTime()
     inner = Scripted(time, [ServerDown("down")])

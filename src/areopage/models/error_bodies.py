@@ -18,6 +18,8 @@ CONTENT_FILTER = "content_filter"
 """The code of an error, and the reason for which an answer ended, where a filter stopped the prompt or the answer."""
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "string_above_max_length"})
 NO_MONEY_CODES = frozenset({"insufficient_quota", "billing_error", "billing_hard_limit_reached"})
+OVERLOADED = (HTTPStatus.TOO_MANY_REQUESTS, 529)
+"""Statuses of a server that has too many calls, which asks for a pause; 529 is Anthropic's."""
 NO_SERVER_BEHIND = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE)
 """What gateways answer while the server behind them is gone, and servers while they start."""
 MESSAGE_LENGTH = 200

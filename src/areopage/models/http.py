@@ -19,7 +19,15 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError
-from areopage.models.error_bodies import CONTENT_FILTER, NO_MONEY_CODES, NO_SERVER_BEHIND, ErrorBody, one_line, read_error
+from areopage.models.error_bodies import (
+    CONTENT_FILTER,
+    NO_MONEY_CODES,
+    NO_SERVER_BEHIND,
+    OVERLOADED,
+    ErrorBody,
+    one_line,
+    read_error,
+)
 from areopage.models.lenient_json import decode_reply
 from areopage.models.rate_headers import Allowance, allowances
 from areopage.models.settings import Timeouts
@@ -155,8 +163,8 @@ class JsonServer:
         """The exception for an error that the server reports, with its message on one line and without secrets.
 
         A status under 300 is an error object inside an answer that claims success; like 408 and 5xx it is worth another try.
-        After a 429 that names no pause, `retry_after` is 0.0. Where the account is empty or a content filter refused, no other
-        try is worth its while, for any status.
+        After a 429 or 529 that names no pause, `retry_after` is 0.0. Where the account is empty or a content filter refused, no
+        other try is worth its while, for any status.
         """
         for secret in self._secrets:
             message = message.replace(secret, "***")
@@ -165,7 +173,7 @@ class JsonServer:
             return CallRejected(text, status=HTTPStatus.BAD_REQUEST, code=body.code, filtered=body.filtered)
         if body is not None and body.code in NO_MONEY_CODES:
             return CallRejected(text, status=HTTPStatus.PAYMENT_REQUIRED, code=body.code)
-        if status == HTTPStatus.TOO_MANY_REQUESTS:
+        if status in OVERLOADED:
             return CallUnreachable(text, retry_after=retry_after or 0.0)
         if (
             status >= HTTPStatus.INTERNAL_SERVER_ERROR

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from areopage.cases import Case
-from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, PromptTooLong
+from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, PromptTooLong, ServerDown
 from areopage.models.breaker import FIRST_PAUSE, Breaker, backed_off
 from areopage.models.limits import KEPT, Limiter, Pacer
 from areopage.models.port import CHARACTERS_PER_TOKEN, Completion, LanguageModel, Message, ModelStatus, Options, Schema
@@ -223,8 +223,21 @@ class Retrying:
         return self._calls.pacer
 
     async def check(self) -> ModelStatus:
-        """Check the model, without another try: a user who waits at the start wants to know at once."""
-        return await self._model.check()
+        """Check the model, again only where the server asks for a pause: a user wants to know of any other fault at once."""
+
+        async def check() -> ModelStatus:
+            try:
+                return await self._model.check()
+            except ServerDown as down:
+                fault = down.__cause__
+                if isinstance(fault, CallUnreachable) and fault.retry_after is not None:
+                    raise fault from None
+                raise
+
+        try:
+            return await self._calls.make(check)
+        except CallUnreachable as fault:
+            raise ServerDown(f"{self.reference}: the server takes no more calls: try again later [{fault}]") from fault
 
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None

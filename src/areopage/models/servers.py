@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from areopage.errors import CallError, CallRejected, MissingKey, ModelError, ServerDown
+from areopage.errors import CallError, CallRejected, CallUnreachable, MissingKey, ModelError, ServerDown
 from areopage.models.http import JsonServer, Query
 from areopage.models.known_providers import PROVIDERS, SchemaMode, place_of
 from areopage.models.settings import ModelSettings
@@ -118,7 +118,9 @@ class ModelServer:
             await root.aclose()
 
     def down(self, fault: CallError) -> ServerDown:
-        """The exception for a server that does not answer."""
+        """The exception for a server that does not answer, or takes no more calls."""
+        if isinstance(fault, CallUnreachable) and fault.retry_after is not None:
+            return ServerDown(f"{self.place} takes no more calls: try again later [{fault}]")
         return ServerDown(f"no {self.provider.kind} answers at {self.place}: {self.provider.advice} [{fault}]")
 
 
