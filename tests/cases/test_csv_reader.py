@@ -53,6 +53,25 @@ def test_a_delimiter_inside_a_quoted_header_does_not_count(tmp_path: Path) -> No
     assert good_rows(write(tmp_path, b'"a,b,c,d";prompt\n1;x\n')) == [{"a,b,c,d": "1", "prompt": "x"}]
 
 
+@pytest.mark.parametrize(
+    ("content", "row"),
+    [
+        ("id;question, a, b, c;réponse\n1;x;y\n", {"id": "1", "question, a, b, c": "x", "réponse": "y"}),
+        ("id;Is it a, b or c?;réponse\n1;x, z;y\n2;v;w\n", {"id": "1", "Is it a, b or c?": "x, z", "réponse": "y"}),
+        ("id\tquestion; a, b, c\n1\tx, y, z, and more\n", {"id": "1", "question; a, b, c": "x, y, z, and more"}),
+        ("id,prompt (a;b;c)\n1,x\n", {"id": "1", "prompt (a;b;c)": "x"}),
+        ('id;question, a, b\n1;"x\ny, z"\n', {"id": "1", "question, a, b": "x\ny, z"}),
+    ],
+)
+def test_the_delimiter_is_the_one_by_which_rows_fit_the_header(tmp_path: Path, content: str, row: dict[str, str]) -> None:
+    assert good_rows(write(tmp_path, content.encode()))[0] == row
+
+
+def test_a_header_without_rows_is_parted_by_what_it_has_most_of(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="no rows"):
+        list(read_rows(write(tmp_path, b"id;prompt, a;b\n")))
+
+
 def test_quoted_newlines_stay_in_the_cell_and_row_numbers_are_the_spreadsheets(tmp_path: Path) -> None:
     path = write(tmp_path, b'prompt\n"one\ntwo"\n\nthree\n')
     rows = [row for row in read_rows(path) if isinstance(row, Row)]
@@ -65,7 +84,7 @@ def test_a_row_with_a_wrong_number_of_fields_is_bad_and_the_next_is_good(tmp_pat
     assert [type(row) for row in rows] == [BadRow, BadRow, Row]
     assert [row.number for row in rows] == [2, 3, 4]
     assert isinstance(rows[1], BadRow)
-    assert rows[1].reason == "the row has 3 fields where the header has 2"
+    assert rows[1].reason == "the row has 3 fields where the header has 2 (delimiter: comma)"
     assert rows[1].content == "2,b,c\n"
 
 

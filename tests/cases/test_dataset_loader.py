@@ -80,7 +80,7 @@ def test_bad_rows_are_rejected_with_row_and_reason_and_the_others_are_used(tmp_p
     assert reasons(dataset) == [
         (3, "the prompt is empty"),
         (4, "maturity 'under 13' is not understood: write Child, Teen, YoungAdult, Emerging, or an age"),
-        (5, "the row has 4 fields where the header has 3"),
+        (5, "the row has 4 fields where the header has 3 (delimiter: comma)"),
         (6, f"the id '1' is taken by {path} row 2"),
     ]
     assert dataset.rejected[0].file == str(path)

@@ -2,10 +2,12 @@
 
 import codecs
 import csv
+import io
 import logging
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, TextIO
 
@@ -27,6 +29,8 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # The five bytes that Windows-1252 gives no character to: a file with one of them is something else.
 _NOT_CP1252 = b"\x81\x8d\x8f\x90\x9d"
 _DELIMITERS = ",;\t|"
+_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "|"}
+_CSV_HEAD = 64 * 1024  # the characters by which the delimiter is found
 # Spreadsheets write this first line to say which delimiter follows.
 _DIRECTIVE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
 # csv.field_size_limit belongs to the whole process: one thread at a time may lend it.
@@ -146,14 +150,17 @@ class _Lines:
 def read_csv(path: Path) -> Iterator[Row | BadRow]:
     """Yield the rows below the header of a CSV or TSV file. Blank lines are counted and passed over.
 
-    UTF-8 with or without a byte order mark, else Windows-1252. The delimiter (comma, semicolon, tab or |) is the one
-    that the header line has most of outside quotes. A row is bad if it has more or fewer fields than the header, or is one line
-    longer than `MAX_RECORD`. In an export of areopage the apostrophe that keeps a cell from being a formula is taken away.
+    UTF-8 with or without a byte order mark, else Windows-1252. The delimiter (comma, semicolon, tab or |) is the one of the
+    header by which most of the first rows have as many fields as it; of several, the one that it has most of outside quotes.
+    A row is bad if it has more or fewer fields than the header, or is one line longer than `MAX_RECORD`. In an export of
+    areopage the apostrophe that keeps a cell from being a formula is taken away.
     """
     refuse_binary(path)
     with path.open(encoding=find_encoding(path), newline="") as stream:
+        head = stream.read(_CSV_HEAD)
+        stream.seek(0)
         lines = _Lines(stream, path)
-        delimiter = _find_delimiter(lines)
+        delimiter = _find_delimiter(lines, head)
         records = _records(csv.reader(lines, delimiter=delimiter, strict=True), lines, path)
         header = next(records, None)
         if header is None:
@@ -166,7 +173,7 @@ def read_csv(path: Path) -> Iterator[Row | BadRow]:
             if isinstance(fields, BadRow):
                 yield fields
             elif len(fields) != len(names):
-                reason = f"the row has {len(fields)} fields where the header has {len(names)}"
+                reason = f"the row has {len(fields)} fields where the header has {len(names)} (delimiter: {_NAMES[delimiter]})"
                 yield BadRow(lines.number, reason, clip("".join(lines.record)))
             else:
                 yield Row(lines.number, names, tuple(map(bare_cell, fields) if guarded else fields), lines.first_line)
@@ -203,8 +210,8 @@ def _next_record(reader: Iterator[list[str]]) -> list[str] | None:
             csv.field_size_limit(before)
 
 
-def _find_delimiter(lines: _Lines) -> str:
-    """Take the delimiter from the first line that is not blank; that line is read again as the header."""
+def _find_delimiter(lines: _Lines, head: str) -> str:
+    """Take the delimiter from the first line that is not blank, which is read again as the header, and from the first rows."""
     line = ""
     while not line.strip():
         lines.start_record()
@@ -216,7 +223,18 @@ def _find_delimiter(lines: _Lines) -> str:
     lines.push_back(line)
     lines.number -= 1
     bare = re.sub(r'"[^"]*"', "", line)
-    return max(_DELIMITERS, key=bare.count)
+    candidates = sorted(filter(bare.count, _DELIMITERS), key=bare.count, reverse=True)
+    if len(candidates) > 1:
+        candidates.sort(key=lambda delimiter: _fitting_rows(head, delimiter), reverse=True)
+    return candidates[0] if candidates else ","
+
+
+def _fitting_rows(head: str, delimiter: str) -> int:
+    """How many of the rows at the beginning of a file have as many fields as its header."""
+    sizes: list[int] = []
+    with suppress(csv.Error):
+        sizes.extend(len(fields) for fields in csv.reader(io.StringIO(head, newline=""), delimiter=delimiter) if any(fields))
+    return sizes[1:].count(sizes[0]) if sizes else 0
 
 
 def read_jsonl(path: Path) -> Iterator[Row | BadRow]:
