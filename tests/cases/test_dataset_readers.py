@@ -5,6 +5,7 @@ import json
 import re
 import sys
 import zipfile
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -337,6 +338,38 @@ def test_an_archive_that_is_no_workbook_and_a_damaged_one_are_refused(tmp_path: 
         archive.writestr("xl/workbook.xml", "<workbook>")
     with pytest.raises(DatasetError, match="the workbook is damaged"):
         list(read_rows(damaged))
+
+
+def renamed(source: Path, target: Path, name: Callable[[str], str], change: Callable[[bytes], bytes] = bytes) -> Path:
+    """A workbook whose parts have other names."""
+    with zipfile.ZipFile(source) as parts, zipfile.ZipFile(target, "w") as archive:
+        for part in parts.namelist():
+            archive.writestr(name(part), change(parts.read(part)))
+    return target
+
+
+def test_a_workbook_whose_parts_are_named_by_backslashes_is_read(tmp_path: Path) -> None:
+    plain = workbook(tmp_path / "plain.xlsx", {"Data": [["prompt"], ["Q1"]]})
+    path = renamed(plain, tmp_path / "data.xlsx", lambda part: part.replace("/", "\\"))
+    assert rows_of(path) == [(2, {"prompt": "Q1"})]
+
+
+def test_a_workbook_without_the_usual_folder_is_read(tmp_path: Path) -> None:
+    plain = workbook(tmp_path / "plain.xlsx", {"Data": [["prompt"], ["Q1"]]})
+    path = renamed(
+        plain,
+        tmp_path / "data.xlsx",
+        lambda part: part.removeprefix("xl/"),
+        lambda text: text.replace(b"/xl/", b"/").replace(b'"xl/', b'"'),
+    )
+    assert rows_of(path) == [(2, {"prompt": "Q1"})]
+
+
+def test_a_part_of_the_workbook_that_is_no_sheet_may_be_of_any_kind(tmp_path: Path) -> None:
+    plain = workbook(tmp_path / "plain.xlsx", {"Data": [["prompt"], ["Q1"]]})
+    entry = b'<Relationship Id="rId99" Type="http://example.org/workbookmetadata" Target="metadata"/></Relationships>'
+    path = renamed(plain, tmp_path / "data.xlsx", str, lambda text: text.replace(b"</Relationships>", entry))
+    assert rows_of(path) == [(2, {"prompt": "Q1"})]
 
 
 @given(cut=st.floats(0, 1), flip=st.integers(0, 255))

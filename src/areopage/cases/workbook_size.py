@@ -25,7 +25,8 @@ MAX_HELD = 256 * 1024 * 1024
 
 _BLOCK = 256 * 1024
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
-_SHARED, _SHEETS = "xl/sharedstrings.xml", "xl/_rels/workbook.xml.rels"
+# names of parts; the folder that they are in is usually xl/
+_WORKBOOK, _SHARED, _SHEETS = "workbook.xml", "sharedstrings.xml", "workbook.xml.rels"
 # What the parser holds, in bytes, measured with python-calamine 0.9: a place of the table, a cell, a text beside its characters.
 _PLACE, _CELL, _TEXT, _ELEMENT = 32, 40, 40, 8
 _UNFILLED = 200  # of a formula without a result: two numbers, their pair and its place in a set
@@ -53,20 +54,23 @@ def refuse_large(path: Path) -> dict[tuple[int, int], str]:
         raise DatasetError(f"{path}: {size / 2**20:,.0f} MB is too large for a workbook (at most 64 MB): export it as CSV")
     try:
         with zipfile.ZipFile(path) as archive:
-            if "xl/workbook.xml" not in archive.namelist():
+            parts = {member.filename.replace("\\", "/").lower(): member for member in archive.infolist()}
+            names = [name.rpartition("/")[2] for name in parts]
+            if _WORKBOOK not in names:
                 raise DatasetError(f"{path}: the file is an archive but not an XLSX workbook")
             if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED:
                 raise _WorkbookTooLarge("the workbook unpacks to more than 1 GB: export it as CSV")
-            parts = {member.filename.replace("\\", "/").lower(): member for member in archive.infolist()}
-            if len(parts) < len(archive.infolist()):
+            if len(parts) < len(archive.infolist()) or names.count(_SHARED) > 1:
                 raise ValueError("two parts have one name")
             total = _Total()
             # the texts that cells refer to come first
-            for name in sorted(parts, key=lambda name: name != _SHARED):
+            for name, place in sorted(zip(names, parts, strict=True), key=lambda part: part[0] != _SHARED):
                 if name.endswith((".xml", ".rels")):
                     part = _WorkbookPart(total, name)
-                    part.read(_blocks(archive, parts[name]))
+                    part.read(_blocks(archive, parts[place]))
                     total.shared = part.texts if name == _SHARED else total.shared
+            if total.sheets & total.unread:
+                raise ValueError("a sheet is no XML")
             return total.unfilled
     except _WorkbookTooLarge as fault:
         raise DatasetError(f"{path}: {fault}") from None
@@ -92,12 +96,14 @@ def _blocks(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes
 class _Total:
     """What the parser would hold of all parts so far.
 
-    `shared` are the lengths of the texts that cells refer to, `unfilled` the cells without a value, with why.
+    `shared` are the lengths of the texts that cells refer to, `unfilled` the cells without a value, with why, `sheets` the ids of
+    sheets, `unread` those of the workbook's parts that are no XML.
     """
 
     def __init__(self) -> None:
         self.held, self.shared = 0, array("I")
         self.unfilled: dict[tuple[int, int], str] = {}
+        self.sheets, self.unread = set[str](), set[str]()
 
     def add(self, count: int) -> None:
         self.held += count
@@ -152,7 +158,9 @@ class _WorkbookPart:
         elif local == "si":
             self._long = 0
         elif local == "Relationship" and self._name == _SHEETS and not attributes.get("Target", "").lower().endswith(".xml"):
-            raise ValueError("a sheet is no XML")
+            self._total.unread.add(attributes.get("Id", ""))
+        elif local == "sheet" and self._name == _WORKBOOK:
+            self._total.sheets.update(value for name, value in attributes.items() if name.rpartition(":")[2] == "id")
 
     def _cell(self, reference: str) -> None:
         if match := _REFERENCE.fullmatch(reference):
