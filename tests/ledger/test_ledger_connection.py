@@ -236,6 +236,23 @@ def test_a_server_that_is_not_there_is_one_line_without_the_password() -> None:
     assert "hidden" not in message
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_hold_every_character_is_refused_in_one_line(postgres: Engine, encoding: str) -> None:
+    name = f"test_{encoding.lower()}"
+    with postgres.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'"))
+    url = postgres.url.set(drivername="postgresql", database=name)
+    try:
+        message = refusal(url.render_as_string(hide_password=False))
+        assert message == (
+            f"{shown(url)}: the database has the encoding {encoding}, and a ledger needs UTF8: "
+            "create one by: CREATE DATABASE name TEMPLATE template0 ENCODING 'UTF8'"
+        )
+    finally:
+        with postgres.connect() as connection:
+            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
 def test_a_place_is_shown_without_passwords() -> None:
     assert shown(url_of("postgresql://u:p@h/db")) == "postgresql://u:***@h/db"
     assert shown(url_of("postgresql://h/db?password=p&sslmode=require")) == "postgresql://h/db?sslmode=require"

@@ -78,13 +78,16 @@ def open_engine(location: str | Path) -> Engine:
     return engine
 
 
-def _engine(url: URL | str, **options: Any) -> Engine:
+def _engine(url: URL, **options: Any) -> Engine:
+    if url.get_backend_name() == "postgresql" and "client_encoding" not in url.query:
+        # without it a database in SQL_ASCII sends bytes for texts
+        options["connect_args"] = {"client_encoding": "utf8"}
     try:
         return create_engine(url, **options)
     except ModuleNotFoundError:
         raise MissingExtra("a PostgreSQL ledger", "postgres") from None
     except NoSuchModuleError:
-        raise not_a_ledger_url(shown(make_url(url))) from None
+        raise not_a_ledger_url(shown(url)) from None
 
 
 @contextmanager
@@ -236,6 +239,7 @@ def _upgrade(engine: Engine) -> None:
         revision = revision_of(engine)
         refuse_newer(place, revision)
         if revision is None:
+            _check_encoding(connection, place)
             create_tables(connection)
             VERSION_TABLE.create(connection)
             connection.execute(insert(VERSION_TABLE).values(version_num=REVISION))
@@ -253,6 +257,16 @@ def _upgrade(engine: Engine) -> None:
             except CommandError:
                 raise StorageError(f"{place} is not a ledger: unknown revision {revision!r}") from None
             connection.execute(update(ledger_meta).where(ledger_meta.c.name == TABLES).values(value=tables_digest()))
+
+
+def _check_encoding(connection: Connection, place: str) -> None:
+    """Reject a database that cannot hold every character."""
+    if connection.dialect.name != "postgresql":
+        return
+    encoding = connection.execute(text("SHOW server_encoding")).scalar()
+    if encoding != "UTF8":
+        advice = "create one by: CREATE DATABASE name TEMPLATE template0 ENCODING 'UTF8'"
+        raise StorageError(f"{place}: the database has the encoding {encoding}, and a ledger needs UTF8: {advice}")
 
 
 def create_tables(connection: Connection) -> None:
