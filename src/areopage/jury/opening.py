@@ -12,7 +12,17 @@ import msgspec
 from areopage.errors import ModelError, name_list
 from areopage.jury.judges import Judge, JudgeBackend, JudgeKind, JudgeStatus
 from areopage.jury.model_judge import ModelJudge
-from areopage.models import JUDGES, MODELS, ModelReference, ModelSettings, ModelStatus, RecordedOrigin, Traffic, open_model
+from areopage.models import (
+    JUDGES,
+    MODELS,
+    ModelReference,
+    ModelSettings,
+    ModelStatus,
+    RecordedOrigin,
+    Retrying,
+    Traffic,
+    open_model,
+)
 
 
 def answers_no_prompts(provider: str) -> bool:
@@ -36,7 +46,7 @@ def open_judge(reference: ModelReference, settings: ModelSettings, traffic: Traf
     """Open a judge without calling it.
 
     Args:
-        traffic: the calls to its server are part of it; None: a model is called without another try.
+        traffic: the calls to its server are part of it; None: the judge's calls have limits of their own.
 
     Raises:
         ModelError: no such provider, or the reference does not fit it.
@@ -48,12 +58,12 @@ def open_judge(reference: ModelReference, settings: ModelSettings, traffic: Traf
     if reference.provider not in MODELS:
         names = name_list(sorted({*MODELS.names(), *JUDGES.names()}), 30)
         raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {names}")
-    return ModelJudge(open_model(reference, settings) if traffic is None else traffic.open(reference, settings))
+    return ModelJudge(Retrying(open_model(reference, settings)) if traffic is None else traffic.open(reference, settings))
 
 
 async def check_model(reference: ModelReference, settings: ModelSettings) -> ModelStatus:
     """Open a model, check it and close it."""
-    async with aclosing(open_model(reference, settings)) as model:
+    async with aclosing(Retrying(open_model(reference, settings))) as model:
         return await model.check()
 
 
