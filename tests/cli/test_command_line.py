@@ -233,8 +233,13 @@ def test_ctrl_c_while_the_package_is_imported_ends_without_a_word(command: Comma
     assert (stopped.code, stopped.out, stopped.err) == (-signal.SIGINT, "", "")
 
 
-def test_an_output_that_nobody_reads_ends_quietly(command: Command, server: FakeServer, suite: Path) -> None:
-    process = command.start("criteria", "list")
+@pytest.mark.parametrize(
+    "arguments", [("criteria", "list"), ("--help",), ("bench", "--help"), ("--version",), ("bench", "list")], ids=" ".join
+)
+def test_an_output_that_nobody_reads_ends_quietly(command: Command, arguments: tuple[str, ...], seeded_file: str) -> None:
+    if arguments == ("bench", "list"):  # a table
+        arguments = (*arguments, "--ledger", seeded_file)
+    process = command.start(*arguments)
     assert process.stdout is not None
     process.stdout.close()
     process.stdout = None

@@ -5,7 +5,8 @@ import errno
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Any, NoReturn, TypeVar
 
@@ -27,7 +28,19 @@ T = TypeVar("T")
 
 
 class _OutputClosed(Exception):
-    """The reader of the output has closed it. Click would end with 1, which says that something failed."""
+    """The reader of the output has closed it. Click and rich would end with 1, which says that something failed."""
+
+
+@contextmanager
+def _noting_closed_output() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise _OutputClosed from None
+    except SystemExit as end:  # rich's
+        if isinstance(end.__context__, BrokenPipeError):
+            raise _OutputClosed from None
+        raise
 
 
 class LazyGroup(click.Group):
@@ -83,12 +96,17 @@ class LazyGroup(click.Group):
         near = get_close_matches(name, self.list_commands(ctx), n=1)
         raise click.UsageError(f"No such command {name!r}.{f' Did you mean {near[0]}?' if near else ''}", ctx)
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Read the options, of which some print a text."""
+        with _noting_closed_output():
+            return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        try:
+        with _noting_closed_output():
             return super().invoke(ctx)
-        except BrokenPipeError:
-            raise _OutputClosed from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
@@ -347,6 +365,14 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
             stream.reconfigure(errors="backslashreplace")  # a mark in place of what the terminal does not have
     try:
+        _run()
+    except (_OutputClosed, BrokenPipeError):
+        sys.stdout = None  # the interpreter would report it again while flushing
+        sys.exit(INTERRUPTED)
+
+
+def _run() -> NoReturn:
+    try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as usage:
@@ -359,10 +385,8 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("areopage: interrupted", err=True)
         sys.exit(INTERRUPTED)
-    except (_OutputClosed, BrokenPipeError):
-        # the reader of our output has closed it; the interpreter would report that again while flushing
-        sys.stdout = None
-        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        raise
     except UnicodeEncodeError:
         _complain("a file name contains bytes that are not UTF-8: rename the file")
     except OSError as fault:
