@@ -210,10 +210,10 @@ class FakeServer:
             await asyncio.sleep(0.005)
         if self.latency:
             await asyncio.sleep(self.latency)
-        if call.model not in self.models:
-            return failure(404, f"model '{call.model}' not found")
         if call.fault == "storm":
             return failure(429, "too many requests", {"Retry-After": self.faults.retry_after})
+        if call.model not in self.models:
+            return failure(404, f"model '{call.model}' not found")
         if call.fault.isdigit():
             return failure(int(call.fault), self.faults.message)
         make = self.judge if call.asks_verdict else self.respond
