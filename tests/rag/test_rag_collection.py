@@ -3,16 +3,18 @@
 import asyncio
 import json
 import pickle
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from areopage.cases.records import Document
-from areopage.checking.config import FieldsSection, RagConfig, RagSection, RetrievalSection, VectorStoreSection
+from areopage.checking.config import FieldsSection, IngestionSection, RagConfig, RagSection, RetrievalSection, VectorStoreSection
 from areopage.errors import DatasetError, StorageError, UnknownCollection
 from areopage.rag.ingestion.ingest import Ingestion, IngestReport
 from areopage.rag.retrieval.collection import VectorStore, open_store
@@ -258,6 +260,23 @@ def test_ids_are_never_shared_and_equal_rows_are_one_chunk(tmp_path: Path) -> No
     assert len(ids) == 2
     assert "same" in ids
     assert asyncio.run(ingested(given, rows, WordEmbedder())).unchanged == 1
+
+
+@pytest.mark.parametrize("text", ["&amp" * 9_000, "<a " * 3_000, "<p>Dix jours.</p>" * 900])
+def test_a_document_of_too_many_chunks_is_named_and_none_of_them_embedded(tmp_path: Path, text: str) -> None:
+    folder = tmp_path / "aide"
+    folder.mkdir()
+    (folder / "junk.html").write_text(text)
+    (folder / "good.txt").write_text("Dix jours.")
+    (folder / "rows.jsonl").write_text(json.dumps({"text": "Un mot. " * 2_000, "id": "a"}) + '\n{"text": "Deux."}\n')
+    given = config(tmp_path)
+    section = given.section.model_copy(update={"ingestion": IngestionSection(max_chunks=5)})
+    limited = msgspec.structs.replace(given, section=section)
+    report = asyncio.run(ingested(limited, folder, WordEmbedder()))
+    assert report.embedded == report.chunks == 2
+    assert [(one.file, one.row) for one in report.unread] == [("junk.html", None), ("rows.jsonl", 1)]
+    for one in report.unread:
+        assert re.fullmatch(r"[\d,]+ chunks, more than 5: split it, or raise rag\.ingestion\.max_chunks", one.reason)
 
 
 def test_bad_rows_are_told_by_every_run_and_the_good_ones_embedded_once(tmp_path: Path) -> None:

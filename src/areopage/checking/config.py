@@ -59,10 +59,14 @@ class RetrievalSection(ConfigSection):
 
 
 class IngestionSection(ConfigSection):
-    """How documents are cut: chunks of about `chunk_size` characters at sentence ends, `overlap` characters shared."""
+    """How documents are cut: chunks of about `chunk_size` characters at sentence ends, `overlap` characters shared.
+
+    A document of more than `max_chunks` chunks is left out.
+    """
 
     chunk_size: Annotated[int, Field(ge=100, le=20_000)] = 1000
     overlap: Annotated[int, Field(ge=0)] = 150
+    max_chunks: Count = 5_000
 
 
 class GenerationSection(ConfigSection):

@@ -42,7 +42,8 @@ class TextPart(Struct, frozen=True, kw_only=True):
 class SourceText(Struct, frozen=True, kw_only=True):
     """One document to ingest.
 
-    `item` tells documents of one file apart ("" where the file is one); `id` is its own id, "" where it has none.
+    `item` tells documents of one file apart ("" where the file is one), `row` is where it stands in it (from 1); `id` is its own
+    id, "" where it has none.
     `source` is "" where the document names none.
     """
 
@@ -50,6 +51,7 @@ class SourceText(Struct, frozen=True, kw_only=True):
     title: str = ""
     id: str = ""
     item: str = ""
+    row: int | None = None
     source: str = ""
     metadata: dict[str, Any] = {}
 

@@ -72,6 +72,7 @@ class Ingestion:
         if cutting.overlap >= cutting.chunk_size:
             raise config.fault("must be less than chunk_size", "ingestion", "overlap")
         self._cutting = Cutting(size=cutting.chunk_size, overlap=cutting.overlap, language=config.section.language)
+        self._most = cutting.max_chunks
         self._store, self._embedder, self._progress = store, embedder, progress
         self._name = collection or config.section.store.collection
         places, batch = config.section.store.fields, config.section.embedding.batch
@@ -174,7 +175,14 @@ class Ingestion:
                 self._unread.append(document)
                 continue
             sourced = structs.replace(document, source=self._source or document.source or file.name)
-            yield from cut(sourced, key, stem, self._cutting)
+            chunks = list(cut(sourced, key, stem, self._cutting))
+            if len(chunks) <= self._most:
+                yield from chunks
+                continue
+            reason = f"{len(chunks):,} chunks, more than {self._most:,}: split it, or raise rag.ingestion.max_chunks"
+            if document.row is None:
+                raise DatasetError(f"{file.path}: {reason}")
+            self._unread.append(Unread(file=file.name, row=document.row, reason=reason))
 
     def _recipe(self, file: SourceFile) -> str:
         """What tells whether a file has to be read again: its content, and all that its chunks depend on."""

@@ -204,7 +204,8 @@ def _rows(file: SourceFile, fields: RowFields) -> Iterator[SourceText | Unread]:
             yield Unread(file=file.name, row=row.number, reason=reason)
             continue
         item = id or f"row {row.number}"
-        yield SourceText(parts=(TextPart(text=text),), id=id, title=title, source=source, item=item, metadata=metadata)
+        part, number = TextPart(text=text), row.number
+        yield SourceText(parts=(part,), id=id, title=title, source=source, item=item, row=number, metadata=metadata)
 
 
 def _written(value: object) -> str:
