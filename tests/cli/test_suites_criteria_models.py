@@ -141,6 +141,17 @@ def test_models_are_looked_for_where_the_suite_says(command: Command, server: Fa
     assert "unknown endpoint 'lab'" in command("models", "check", "openai@lab:fake-a").refused()
 
 
+def test_models_are_looked_for_where_the_configuration_says(command: Command, server: FakeServer, suite: Path) -> None:
+    section = f"endpoints: {{lab: {{provider: openai, base_url: '{server.openai_url}'}}}}\n"
+    (command.folder / "areopage.yml").write_text(section, encoding="utf-8")
+    assert command("models", "check", "openai@lab:fake-a").out.startswith("openai@lab:fake-a: ready")
+    assert command("models", "list", "openai@lab").out.startswith("openai@lab:fake-a")
+    (command.folder / "areopage.yml").rename(command.folder / "other.yml")
+    assert command("models", "check", "openai@lab:fake-a", "--config", command.folder / "other.yml").code == 0
+    assert command("models", "list", "openai@lab", "--suite", suite, "--config", command.folder / "other.yml").code == 0
+    assert "unknown endpoint 'lab'" in command("models", "check", "openai@lab:fake-a").refused()
+
+
 @pytest.mark.skipif(find_spec("gguf") is None, reason='needs pip install "areopage[embedded]"')
 def test_a_gguf_file_that_cannot_judge_is_refused_in_one_line(command: Command, suite: Path) -> None:
     content = gguf({"general.architecture": "llama", "tokenizer.chat_template": "x"}, tensors=2)

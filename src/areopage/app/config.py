@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct, structs
 
 from areopage.errors import ModelError, StorageError
-from areopage.models import NAMED_REFERENCE, ModelReference
+from areopage.models import NAMED_REFERENCE, ModelReference, ModelSettings
 from areopage.suites import CONFIG_FILE, ConfigPart, OwnJudge, SharedSections, StorageSection, checked_section
 from areopage.yaml_document import YamlDocument, read_yaml
 
@@ -98,6 +98,10 @@ class AppConfig(Struct, frozen=True, kw_only=True):
 
         section = self.section
         return RagConfig(section=section.rag or RagSection(), shared=section, folder=self.folder, document=self.document)
+
+    def model_settings(self, environment: Mapping[str, str]) -> ModelSettings:
+        """How models are reached by the file's endpoints and bots, without a suite."""
+        return self.shared.model_settings(environment, self.folder)
 
     def on_ledger(self, place: str) -> "AppConfig":
         """The configuration on another ledger: a file (from the working directory) or a URL."""

@@ -1,15 +1,19 @@
 """Command group `areopage models`."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from areopage.cli.options import ConfigOption
 
 if TYPE_CHECKING:
     from areopage.models import ModelSettings
 
 SuiteOption = Annotated[
-    str | None, typer.Option("--suite", metavar="NAME|DIR", help="Suite whose endpoints and presets apply; default: none.")
+    str | None,
+    typer.Option("--suite", metavar="NAME|DIR", help="Suite whose endpoints and presets apply too; default: none."),
 ]
 ReferenceArgument = Annotated[str, typer.Argument(metavar="REF", help="For example ollama:qwen3:8b or embedded:smollm2.")]
 
@@ -19,6 +23,7 @@ def list_models(
         str | None, typer.Argument(metavar="PROVIDER[@ENDPOINT]", help="For example ollama or openai@lab.")
     ] = None,
     suite: SuiteOption = None,
+    config: ConfigOption = None,
 ) -> None:
     """List the providers, or the models of a provider's server."""
     import asyncio
@@ -34,7 +39,7 @@ def list_models(
     name, _, endpoint = provider.partition("@")
     if answers_no_prompts(name):
         raise ModelError(f"the provider {name} cannot list models")
-    for model in asyncio.run(listed_models(name, endpoint, _settings_of(suite))):
+    for model in asyncio.run(listed_models(name, endpoint, _settings_of(suite, config))):
         size = f"  {model.size / 1e9:.1f} GB" if model.size else ""
         typer.echo(f"{provider}:{model.name}{size}{f'  {model.digest[:12]}' if model.digest else ''}")
 
@@ -45,6 +50,7 @@ def check(
     call: Annotated[
         bool, typer.Option("--call/--no-call", help="Make one small call to a provider's model, and say what it supports.")
     ] = True,
+    config: ConfigOption = None,
 ) -> None:
     """Check that a model or a judge is ready, and what a provider's model supports."""
     import asyncio
@@ -53,7 +59,7 @@ def check(
     from areopage.jury import check_judge
     from areopage.models import ModelReference, may_cost, probe_model
 
-    parsed, settings = ModelReference.typed(reference), _settings_of(suite)
+    parsed, settings = ModelReference.typed(reference), _settings_of(suite, config)
     status = asyncio.run(check_judge(parsed, settings))
     context = f", {status.context_length} tokens of context" if status.context_length else ""
     digest = f", digest {short_digest(status.digest)}" if status.digest else ""
@@ -72,17 +78,17 @@ def pull(reference: ReferenceArgument = "embedded:smollm2") -> None:
     typer.echo(f"{reference}: {path}")
 
 
-def _settings_of(suite: str | None) -> "ModelSettings":
+def _settings_of(suite: str | None, config: Path | None) -> "ModelSettings":
+    """How models are reached: by the configuration's servers, and by a suite's."""
     import msgspec
 
     from areopage.app import find_config
-    from areopage.models import ModelSettings
 
-    environment = dict(os.environ)
+    configured = find_config(config)
     if suite is None:
-        return ModelSettings(environment=environment)
+        return configured.model_settings(os.environ)
     from areopage.suites import load_suite
 
-    loaded = load_suite(suite).with_shared(find_config().shared)
+    loaded = load_suite(suite).with_shared(configured.shared)
     settings = loaded.model_settings(loaded.own_language, loaded.config.execution.concurrency)
-    return msgspec.structs.replace(settings, environment=environment)
+    return msgspec.structs.replace(settings, environment=dict(os.environ))

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic_core import ErrorDetails
 
 from areopage.errors import ConfigError, name_list
-from areopage.models import Endpoint, ModelSettings, Timeouts
+from areopage.models import Bot, Endpoint, ModelSettings, Timeouts
 from areopage.suites.config import BotSection, EndpointSection, JudgeSection, PriceSection
 from areopage.text import Policy, compiled, policy_with
 from areopage.yaml_document import YamlDocument
@@ -113,6 +113,17 @@ class SharedSections(ConfigSection):
     timeouts: TimeoutsSection = TimeoutsSection()
     allowed_variables: list[str] = []
 
+    def model_settings(self, environment: Mapping[str, str], folder: Path) -> ModelSettings:
+        """How models are reached by the endpoints and bots of the file alone; relative paths start from `folder`."""
+        return ModelSettings(
+            endpoints={name: Endpoint(**section.model_dump()) for name, section in self.endpoints.items()},
+            bots={name: Bot(**section.model_dump()) for name, section in self.bots.items()},
+            allowed_variables=frozenset(self.allowed_variables),
+            environment=environment,
+            base_dir=folder,
+            timeouts=self.timeouts.over(Timeouts()),
+        )
+
 
 class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
     """A section of `areopage.yml`, the sections it shares with others, and where it was read.
@@ -167,12 +178,7 @@ class ConfigPart(Struct, Generic[S], frozen=True, kw_only=True):
             raise self.fault(f"there is no endpoint {endpoint!r}: use one of the section endpoints ({names})", *keys)
         if named is not None and named.api_key_env and not environment.get(named.api_key_env, "").strip():
             raise self.fault(f"{endpoint} names the environment variable {named.api_key_env}, which is not set", *keys)
-        return ModelSettings(
-            endpoints={name: Endpoint(**section.model_dump()) for name, section in self.shared.endpoints.items()},
-            environment=environment,
-            base_dir=self.folder,
-            timeouts=structs.replace(self.shared.timeouts.over(Timeouts()), read=seconds, total=seconds),
-        )
+        return self.shared.model_settings(environment, self.folder).with_timeout(seconds)
 
 
 def checked_section(document: YamlDocument, schema: type[S], data: Any, *keys: str) -> S:
