@@ -93,6 +93,9 @@ def test_weights_are_laid_over_those_of_the_run(whole: Command) -> None:
             "categories: {safety: 1}\ncriterai: {}",
             "criterai: there is no such key: use one of categories, criteria, subcategories; did you mean criteria?",
         ),
+        ("danger: 0.7", "weights.yml: gives no weights by level (categories, subcategories, criteria): write them such as"),
+        ("criteria: {danger: 0.7}", "weights.yml:1: criteria.danger: this weight stands under no category.subcategory: write it"),
+        ("weights: {subcategories: {harm: 1}}", "weights.subcategories.harm: this weight stands under no category: write it"),
         ("categories: {safety: 2}", "weights.categories: the weights sum to 2 and leave nothing for tone: give shares of 1"),
     ],
 )

@@ -52,7 +52,9 @@ CollectionOption = Annotated[
 WeightsOption = Annotated[
     Path | None,
     typer.Option(
-        "--weights", metavar="FILE", help="YAML file of weights, laid over the run's: a section `weights`, or the levels."
+        "--weights",
+        metavar="FILE",
+        help="YAML file of weights by level, laid over the run's, such as criteria: {quality.answer: {exactitude: 0.7}}.",
     ),
 ]
 ProfileOption = Annotated[str | None, typer.Option("--profile", metavar="default|v1_1", help="Scoring rules.")]

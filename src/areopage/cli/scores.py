@@ -242,6 +242,13 @@ def _read_weights(path: Path) -> Weights:
     document = read_yaml(path)
     keys = ["weights"] if isinstance(document.data.get("weights"), dict) else []
     data = document.data["weights"] if keys else document.data
+    example = "such as criteria: {quality.answer: {exactitude: 0.7}}"
     if not set(data) & set(_Levels.model_fields):
-        raise ConfigError(f"must hold {', '.join(_Levels.model_fields)}, or a section `weights` with them", path=path)
+        levels = ", ".join(_Levels.model_fields)
+        raise ConfigError(f"gives no weights by level ({levels}): write them {example}", path=path)
+    for level, prefix in (("subcategories", "category"), ("criteria", "category.subcategory")):
+        for name, weight in data[level].items() if isinstance(data.get(level), dict) else ():
+            if isinstance(weight, int | float):
+                message = f"this weight stands under no {prefix}: write it {example}"
+                raise document.error(message, *keys, level, name)
     return checked_section(document, _Levels, data, *keys).weights()
