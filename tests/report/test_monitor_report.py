@@ -315,7 +315,7 @@ def test_answers_that_wait_or_failed_are_named_where_none_is_scored(tmp_path: Pa
 )
 def test_what_sampling_left_out_stands_beside_coverage(make: Make, language: str, words: str) -> None:
     report = make([answered(1)], language=language)
-    report = replace(report, figures=replace(report.figures, scored=196, left_out=204, coverage=1.0))
+    report = replace(report, figures=replace(report.figures, scored=196, left_out=204, planned=196, received=400, coverage=1.0))
     assert words in spaced(markdown_of(report))
     assert words in Outline(html_of(report)).text
     found = json.loads(form_of(report, "json"))

@@ -384,6 +384,7 @@ def test_figures_are_those_of_the_last_days(site: Live, seeded: list[str]) -> No
 
 def test_an_empty_ledger_has_empty_figures(site: Live) -> None:
     figures = site.get("/v1/figures").json
+    assert (figures["planned"], figures["received"]) == (0, 0)
     assert (figures["scored"], figures["coverage"], figures["overall"]["mean"]["mean"]) == (0, None, None)
     assert site.get("/v1/alerts").json == {"items": [], "open": {}, "next": None}
     assert site.get("/v1/agreement").status == 200

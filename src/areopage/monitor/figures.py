@@ -111,7 +111,8 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     """Everything about a period.
 
     `coverage` is scored / (scored + unscored + failed + still waiting + lost by hooks), None where there is none of them.
-    Answers that sampling left out were not to be judged: they are `left_out`, and in no share. `lost` are the answers that hooks
+    Answers that sampling left out were not to be judged: they are `left_out`, and in no share. `planned` were to be judged,
+    `received` are all. `lost` are the answers that hooks
     did not submit, by kind, `doubtful` those that they submitted with a doubt, by kind. The counts of what waits are those of
     now, for any period. `cost` is by currency. `baseline` is the variant that the others are compared with; None without
     variants.
@@ -125,6 +126,8 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     failed: int
     waiting: int
     left_out: int
+    planned: int
+    received: int
     lost: dict[str, int]
     doubtful: dict[str, int]
     coverage: float | None
@@ -141,11 +144,6 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     cost: dict[str, float]
     qualification: str
     standings: tuple[Standing, ...] = ()
-
-    @property
-    def planned(self) -> int:
-        """The answers that were to be judged, which coverage is a share of."""
-        return self.scored + self.unscored + self.failed + self.waiting + self.lost_answers
 
     @property
     def lost_answers(self) -> int:
@@ -208,6 +206,8 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
             failed=failed,
             waiting=backlog.waiting,
             left_out=left_out,
+            planned=planned,
+            received=planned + left_out,
             lost=lost,
             doubtful=ledger.hook_counts.doubtful(period, scope),
             coverage=scored / planned if planned else None,

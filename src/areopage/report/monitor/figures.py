@@ -161,7 +161,5 @@ def json_figures(quality: QualityFigures) -> dict[str, Any]:
         "jury_worth": quality.worth,
         "calibration": quality.calibration,
         "trust": quality.trust,
-        "planned": figures.planned,
-        "received": figures.planned + figures.left_out,
         **msgspec.structs.asdict(figures),
     }
