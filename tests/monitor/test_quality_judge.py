@@ -66,6 +66,9 @@ def test_the_specifications_two_answers_by_the_deterministic_judge(response: str
         assert score is not None
         assert score >= 8.0 if good else score < 3.0
     assert (found.scores["exactitude"], found.scores["completude"]) == (None, None)
+    assert [found.format, found.sources, found.exactitude] == [found.scores[name] for name in ("format", "sources", "exactitude")]
+    with pytest.raises(AttributeError, match="'clarity'"):
+        _ = found.clarity
     assert [one.criterion for one in found.criteria] == ["quality.answer.format", "quality.answer.sources"]
     assert "quality.answer.exactitude__v1_0" in found.remarks[-1]
     assert found.feedback.startswith("Sources\u00a0: ")

@@ -67,6 +67,12 @@ class Evaluated(Evaluation, frozen=True, kw_only=True):
     judgments: tuple[Judgment, ...] = ()
     retryable: str = ""
 
+    def __getattr__(self, name: str) -> float | None:
+        """The score of a criterion by its short name, such as `exactitude`."""
+        if name == "scores" or name not in self.scores:
+            raise AttributeError(f"no criterion has the name {name!r}", name=name, obj=self)
+        return self.scores[name]
+
     @property
     def uses(self) -> tuple[JudgeUse, ...]:
         """Each judge's activity, in order of first judgments."""
