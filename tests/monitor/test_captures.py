@@ -269,6 +269,18 @@ def test_the_answer_and_its_documents_are_found_in_a_result(tmp_path: Path, resu
     assert [document.text for document in one.case.documents] == ["Article 45."]
 
 
+def test_an_object_of_a_framework_is_refused_and_its_method_is_decorated(tmp_path: Path) -> None:
+    from langchain_core.runnables import RunnableLambda
+
+    chain: Any = RunnableLambda(lambda question: {"answer": ANSWER})
+    with pytest.raises(TypeError, match=r"object of type RunnableLambda: decorate `invoke` of it"):
+        monitored(tmp_path)(chain)
+    with pytest.raises(TypeError, match="object of type int: give a function"):
+        monitored(tmp_path, evaluate=False)(5)  # type: ignore[type-var]
+    monitored(tmp_path)(chain.invoke)(QUESTION)
+    assert [(one.case.prompt, one.case.response) for one in drained(tmp_path)] == [(QUESTION, ANSWER)]
+
+
 def test_responses_of_fastapi_are_recorded(tmp_path: Path) -> None:
     from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 

@@ -19,6 +19,8 @@ from areopage.monitor.hook.recorder import FAILED, REFUSED, SKIPPED, UNFINISHED,
 from areopage.monitor.hook.spool import Spool
 
 F = TypeVar("F", bound=Callable[..., Any])
+_METHODS = ("invoke", "query", "chat", "run")
+"""The methods by which objects of frameworks answer."""
 
 
 Extract = Callable[[Mapping[str, Any], Any], Exchange | None]
@@ -57,11 +59,20 @@ def monitored(
     into = spool if isinstance(spool, Spool) else Spool(spool)
 
     def decorate(function: F) -> F:
+        if not callable(function):
+            raise TypeError(_no_function(function))
         if not evaluate:
             return function
         return _recording(function, Recorder(into, source=source, variant=variant, language=language), extract)
 
     return decorate
+
+
+def _no_function(bot: Any) -> str:
+    """What to decorate in place of an object, such as a chain of LangChain or an engine of LlamaIndex."""
+    method = next((name for name in _METHODS if callable(getattr(bot, name, None))), "")
+    advice = f"decorate `{method}` of it, or the function that calls it" if method else "give a function"
+    return f"monitored() decorates functions and methods, and was given an object of type {type(bot).__name__}: {advice}"
 
 
 def _recording(function: F, recorder: Recorder, extract: Extract | None) -> F:
