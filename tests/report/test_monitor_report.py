@@ -337,6 +337,17 @@ def test_criteria_are_shown_where_no_answer_has_a_global_score(make: Make) -> No
         assert "None" not in text
 
 
+def test_the_mean_names_the_criteria_that_it_leaves_out(make: Make) -> None:
+    for language, words in (
+        ("en", "no scores for Completeness, Sources cited: the mean leaves these criteria out"),
+        ("fr", "sans score : Complétude, Sources ; la moyenne ne compte pas ces critères"),
+    ):
+        report = make(two_weeks(), language=language)
+        for text in (Outline(html_of(report)).text, spaced(markdown_of(report))):
+            assert spaced(words) in spaced(text)
+    assert "the mean leaves" not in markdown_of(make([answered(1, None)]))
+
+
 def test_variants_are_compared_in_the_report(make: Make) -> None:
     scores = [answered(n, 6.0 + n % 2, variant="a") for n in range(20)] + [answered(50 + n, 8.0 + n % 2) for n in range(20)]
     for text in (Outline(html_of(make(scores))).text, spaced(markdown_of(make(scores)))):

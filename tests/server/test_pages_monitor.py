@@ -28,6 +28,7 @@ from areopage.scoring.outcome import NotApplicable
 from areopage.server.context import ServerContext
 from areopage.server.pages.answers import CriterionView, JudgeRemark
 from servers.judged_answers import judgments_of
+from servers.quality_ledger import answered, filled
 
 from .samples import SAMPLES, Sample
 from .seeded import NOW, WEAK_ID, context_for, judged, local_client, run_of, seed
@@ -91,6 +92,13 @@ def page_at(context: ServerContext, path: str, *, status: int = 200, lang: str =
     answer = local_client(context).get(path, headers={"accept-language": lang, "accept": "text/html"})
     assert answer.status_code == status, answer.text
     return Page(answer.text)
+
+
+def test_the_overview_names_the_criteria_that_the_mean_leaves_out(context: ServerContext, tmp_path: Path) -> None:
+    assert "the mean leaves" not in page_at(context, "/monitor").text
+    filled(tmp_path / "ledger.db", [answered(1, timestamp=NOW, evaluated_at=NOW)]).close()
+    words = "no scores for Completeness, Sources cited: the mean leaves these criteria out"
+    assert words in page_at(context, "/monitor").text
 
 
 @pytest.mark.parametrize("lang", ["en", "fr"])

@@ -146,6 +146,11 @@ class PeriodFigures(Struct, frozen=True, kw_only=True):
     standings: tuple[Standing, ...] = ()
 
     @property
+    def not_in_mean(self) -> str:
+        """The names of the criteria without a score, which the mean of the global score leaves out; "" without a mean."""
+        return ", ".join(part.label for part in self.criteria if not part.mean.answers) if self.overall.mean.answers else ""
+
+    @property
     def lost_answers(self) -> int:
         """The answers that hooks did not submit."""
         return sum(self.lost.values())

@@ -146,6 +146,7 @@ def _headline(quality: QualityFigures, locale: Locale) -> Headline:
     coverage = MISSING if figures.coverage is None else locale.percent(figures.coverage)
     scored, planned = locale.whole(figures.scored), locale.whole(figures.planned)
     note = ", ".join([locale.say("coverage_answers", scored=scored, planned=planned), *_beside(figures, locale)])
+    missing = figures.not_in_mean
     examine = "" if quality.unfit else f"– {locale.say('qualification_examine')}"
     return Headline(
         label=locale.say("global_mean"),
@@ -157,6 +158,7 @@ def _headline(quality: QualityFigures, locale: Locale) -> Headline:
         invalid=quality.unfit,
         ruler=ruler(locale, scale, overall.mean.mean, overall.mean.interval),
         facts=(
+            *([(locale.say("left_out_of_mean"), locale.say("not_in_mean", names=missing))] if missing else []),
             (locale.say("interval"), line(_interval(overall.mean, locale), Span(f"– {over}" if over else "", "soft"))),
             (locale.say("against_before"), _change_sentence(overall.change, figures.period.days, locale)),
             (locale.say("coverage"), line(coverage, Span(f"– {note}", "soft"))),
