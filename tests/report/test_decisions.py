@@ -42,6 +42,9 @@ def test_a_reason_names_sentence_words_and_document() -> None:
     place = Place(start=0, end=5, text="500 €")
     reason = Reason(code="unsupported_figure", decisive=True, place=place, document="doc1", sentence=1)
     assert explain(with_reason(reason), "en") == ["Sentence 2: the figure “500 €” is in no document (nearest document: doc1)."]
+    dated = Reason(code="unsupported_figure", decisive=True, place=Place(start=0, end=12, text="12 mars 2019"))
+    assert explain(with_reason(dated), "en") == ["The date “12 mars 2019” is in no document."]
+    assert explain(with_reason(dated), "fr") == ["La date «\u00a012 mars 2019\u00a0» ne figure dans aucun document."]
     risk = Reason(code="unsupported_sentence", decisive=True, place=place, sentence=0, value=0.834, threshold=0.5)
     (french,) = explain(with_reason(risk), "fr")
     assert french.replace("\u00a0", " ").replace("\u202f", " ") == (

@@ -432,6 +432,7 @@ def test_a_held_answer_is_reviewed_blind_and_released_after_the_opinion(
     path = f"/review/{held}"
     queue = client.get("/review").text
     assert f'href="{path}"' in queue
+    assert "answer_quality" not in queue  # the gate's answers are of no suite
     assert "a user waits" in text_of(queue) and "do the documents support it?" in text_of(queue)
     page = client.get(path).text
     assert "Tab moves to the next field, the arrow keys choose, Enter saves." in text_of(page)

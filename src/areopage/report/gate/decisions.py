@@ -1,14 +1,19 @@
 """The gate's decisions in plain sentences. Texts of answers and documents are quoted on one line, without control characters."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from areopage.gate import Decision, Reason
 from areopage.locales import Locale, locale_for, one_line, sentence_case
+from areopage.text import figures
 
 MESSAGES = Path(__file__).parents[1] / "messages" / "decision.yml"
 COUNTS = frozenset(["too_long", "too_many_numbers", "unread_documents"])
 PROBABLE = 0.5  # p_unsupported from which something is probably unsupported
 PERCENTAGES = frozenset(["no_citation"])
+# The messages of figures that are dates.
+DATED: Mapping[str, str] = MappingProxyType({"unsupported_figure": "unsupported_date", "misplaced_figure": "misplaced_date"})
 
 
 def decision_locale(language: str) -> Locale:
@@ -59,6 +64,8 @@ def _key(decision: Decision, reason: Reason) -> str:
     if reason.code == "unsupported_sentence":
         likely = "unsupported" if (reason.value or 0.0) >= PROBABLE else "uncertain"
         return f"gate_{likely}_{'answer' if reason.place is None else 'sentence'}"
+    if reason.code in DATED and reason.place is not None and any(part.kind == "date" for part in figures(reason.place.text)):
+        return f"gate_{DATED[reason.code]}"
     return f"gate_{reason.code}"
 
 
