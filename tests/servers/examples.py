@@ -47,14 +47,18 @@ def steps(text: str) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def matches(expected: list[str], output: str) -> str | None:
-    """The first expected line that the output does not have, in order; `...` stands for anything."""
-    lines = iter(output.splitlines())
+    """The first expected line that the output does not have in its place: below the one before, or later where `...` stands."""
+    lines, place, may_skip = output.splitlines(), 0, True
     for wanted in expected:
         if wanted == "...":
+            may_skip = True
             continue
         pattern = re.compile(".*".join(re.escape(part) for part in wanted.split("...")))
-        if not any(pattern.fullmatch(line) for line in lines):
+        room = range(place, len(lines) if may_skip else min(place + 1, len(lines)))
+        at = next((number for number in room if pattern.fullmatch(lines[number])), None)
+        if at is None:
             return wanted
+        place, may_skip = at + 1, False
     return None
 
 
