@@ -157,7 +157,10 @@ BENCH = LazyGroup(
     "Benchmark a model before release: collect answers to a dataset, judge them, compute scores.",
     commands={
         "run": ("bench.commands:run", "Run a benchmark, or resume an interrupted run with the same options."),
-        "resume": ("bench.run:resume", "Resume a run and retry calls that timed out or found no server."),
+        "resume": (
+            "bench.run:resume",
+            "Resume a run with the suite and dataset of its begin, and retry calls that timed out or found no server.",
+        ),
         "follow": ("bench.commands:follow", "Follow a run that workers carry out, and show its results when they are done."),
         "stop": ("bench.commands:stop", "Stop a run that workers carry out."),
         "plan": ("bench.plan:plan", "Plan a run before it is paid for."),
