@@ -5,7 +5,7 @@
     python benchmarks/gold_exam.py rules:answer_quality --suite answer_quality
     python benchmarks/gold_exam.py --simulate 1000
 
-Everything is computed by `areopage.trust.exam` and `areopage.scoring.exams`; nothing is stored.
+Everything is computed by `areopage.exams.exam` and `areopage.scoring.exams`; nothing is stored.
 """
 
 import argparse
@@ -18,15 +18,15 @@ import numpy as np
 from exam_power import Oracle, predicted
 
 from areopage.criteria.records import Scale
+from areopage.exams.exam import run_exam
+from areopage.exams.exam_plan import (
+    ExamWishes,
+    prepare_exam,
+)
 from areopage.ledger.store import Ledger
 from areopage.scoring.exams.figures import examine
 from areopage.scoring.exams.records import ExamItem, Figure, Marks, Said
 from areopage.suites.loader import load_suite
-from areopage.trust.exam import run_exam
-from areopage.trust.exam_plan import (
-    ExamWishes,
-    prepare_exam,
-)
 
 SIDE, PASSES, CHANGES = 10, 3, 2
 BANDS = [(0.0, 0.2)] * SIDE + [(0.8, 1.0)] * SIDE

@@ -38,15 +38,15 @@ from msgspec import structs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from areopage.exams.attacks import load_attacks
+from areopage.exams.audit import AuditResult, AuditWishes, JudgeAudit, prepare_audit
+from areopage.exams.effects import ProbeAnswer, Resistance, effect_interval, effects_of
+from areopage.exams.probes import BASE, PROBES, VARIANTS, Probe
+from areopage.exams.questions import ASKED_WITHOUT, BACKWARD, ENGLISH, FORWARD, FRENCH
 from areopage.ledger.store import Ledger
 from areopage.models.port import Message
 from areopage.scoring.intervals.means import GUARANTEED, mean_interval
 from areopage.suites.loader import load_suite
-from areopage.trust.attacks import load_attacks
-from areopage.trust.audit import AuditResult, AuditWishes, JudgeAudit, prepare_audit
-from areopage.trust.effects import ProbeAnswer, Resistance, effect_interval, effects_of
-from areopage.trust.probes import BASE, PROBES, VARIANTS, Probe
-from areopage.trust.questions import ASKED_WITHOUT, BACKWARD, ENGLISH, FORWARD, FRENCH
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
 from servers.obedient import OBEDIENCE, Answer

@@ -97,6 +97,24 @@ def test_a_benchmark_runs_without_an_extension(name: str, command: Command, suit
     assert process.returncode == 0, text
 
 
+@pytest.mark.parametrize("name", ["compare", "exams"])
+def test_the_demonstration_runs_without_an_extension(name: str, command: Command) -> None:
+    process = command.start("demo", "tour", interpreter=("-c", COMMAND, name))
+    _, text = process.communicate()
+    assert process.returncode == 0, text
+
+
+def test_a_plan_without_the_extension_that_examines_judges_says_so(command: Command) -> None:
+    plan = ("bench", "plan", "--suite", "child_safety", "--target", "ollama:fake-a", "--judge", "ollama:fake-a")
+    process = command.start(*plan, interpreter=("-c", COMMAND, "exams"))
+    text, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert (
+        "not examined on criteria of the release floors\n  the exam cannot be planned: examining judges needs an extension"
+        in text
+    )
+
+
 def test_what_a_missing_extension_registers_is_refused_in_one_line(command: Command, tmp_path: Path) -> None:
     """Here: a command and a format of `interop`."""
     interpreter = ("-c", COMMAND, "interop")

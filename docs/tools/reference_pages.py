@@ -10,7 +10,7 @@ import click
 import msgspec
 
 import areopage
-from areopage.app.schemas import RECORDS, SCHEMAS, schema_file
+from areopage.app.schemas import RECORDS, published_schemas, schema_file
 from areopage.app.sections import AppSection
 from areopage.cli.main import app
 from areopage.gate.config import GateConfig
@@ -200,7 +200,7 @@ def records_page() -> str:
         "",
         "| file | schema |",
         "|---|---|",
-        *(f"| {one.of} | [{schema_file(name)}](../schemas/{schema_file(name)}) |" for name, one in SCHEMAS.items()),
+        *(f"| {one.of} | [{schema_file(name)}](../schemas/{schema_file(name)}) |" for name, one in published_schemas().items()),
         f"| the HTTP API | [{OPENAPI}](../schemas/{OPENAPI}) |",
         "",
     ]

@@ -12,10 +12,12 @@ from typing import Any, Literal, NamedTuple
 
 from areopage.errors import UserError
 
-NAMES = ("compare", "embedded", "interop", "rag")
+NAMES = ("compare", "embedded", "exams", "interop", "rag")
 """The extensions, in the order in which their parts are listed."""
 
-Kind = Literal["claims", "datasets", "downloads", "exports", "figures", "models", "pages", "runs", "services", "tour"]
+Kind = Literal[
+    "claims", "datasets", "downloads", "exports", "figures", "jobs", "models", "pages", "runs", "schemas", "services", "tour"
+]  # fmt: skip
 """What the core asks for by name.
 
 - `claims`: what a test may claim of a run: `regression` against the one that is kept.
@@ -23,9 +25,11 @@ Kind = Literal["claims", "datasets", "downloads", "exports", "figures", "models"
 - `downloads`: what `models pull` fetches, by provider.
 - `exports`: formats of `bench export`.
 - `figures`: figures of a run, by their ids.
+- `jobs`: scheduled jobs of a monitor, from its ledger and configuration; None where there is nothing to do.
 - `models`: providers of language models.
 - `pages`: routes of the server, each a `ServerPart`.
-- `runs`: what `bench run` and `bench show` do with several targets or languages.
+- `runs`: what `bench run` and `bench show` do with several targets or languages, and the size of the exam (`exam`) in plans.
+- `schemas`: JSON schemas of files, by name.
 - `services`: what the server opens and closes: `answers` for questions.
 - `tour`: steps of `areopage demo`.
 """

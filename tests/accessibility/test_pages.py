@@ -24,6 +24,7 @@ from areopage.compare.league.trend import Trend, trend_groups
 from areopage.compare.league.trend_page import write_trend
 from areopage.demo.page import tour_page
 from areopage.demo.tour import play
+from areopage.exams.audit_report import audit_report
 from areopage.ledger.people.labels import ReviewQueue
 from areopage.ledger.read.queries import TraceFilter
 from areopage.ledger.store import Ledger
@@ -32,12 +33,11 @@ from areopage.ledger.write.fleet import Fleet, FleetNote
 from areopage.rag.records import ChatPrompt
 from areopage.report.gate.figures import gate_figures
 from areopage.report.gate.page import gate_report
-from areopage.report.judges.audit import audit_report
 from areopage.report.rendering import write_report
 from compare.test_compare_page import put_run as put_compared
 from compare.test_league_report import FLOORS, entry
+from exams.test_audit_report import FOUND
 from report import report_runs
-from report.test_audit_report import FOUND
 from server.fake_rag import COLLECTION, GROUNDED, MADE_UP, QUESTION, with_rag
 from server.seeded import NOW, WEAK_ID, context_for, seed
 from server.test_pages_browser import Site, browser

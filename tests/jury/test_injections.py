@@ -12,6 +12,7 @@ import pytest
 
 from areopage.cases.records import Case, Document
 from areopage.criteria.records import Criterion, Scale
+from areopage.exams.attacks import AttackBlanks, attack_text, load_attacks
 from areopage.jury.judges import CallContext, Judge
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.planning import CallPlan, JudgedCase
@@ -19,7 +20,6 @@ from areopage.jury.reader import read_answer
 from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Outcome, Scored, Unparsed
-from areopage.trust.attacks import AttackBlanks, attack_text, load_attacks
 from servers.obedient import (
     Answer,
     copies_the_last_json,

@@ -13,11 +13,13 @@ from sqlalchemy import func, select
 from starlette.testclient import TestClient
 
 from areopage.app.answering import open_judge
-from areopage.app.gate_exam import gate_exams
 from areopage.app.gate_rules import load_gate
 from areopage.checking.judge_gold import read_judge_gold
 from areopage.checking.judging import CRITERION, open_sentence_judge
 from areopage.errors import StorageError
+from areopage.exams.asking import AskingWishes
+from areopage.exams.exam import run_exam
+from areopage.exams.gate_exam import gate_exams
 from areopage.gate.decide import Gate
 from areopage.ledger.people.access import ApiKeys, Audit
 from areopage.ledger.people.labels import Labels
@@ -28,8 +30,6 @@ from areopage.ledger.write.operations import Role
 from areopage.ledger.write.traces import Traces
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
-from areopage.trust.asking import AskingWishes
-from areopage.trust.exam import run_exam
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
 

@@ -8,8 +8,8 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from areopage.exams.attacks import load_attacks
 from areopage.models.port import Message
-from areopage.trust.attacks import load_attacks
 
 Answer = Callable[[Sequence[Message], str], str]
 """What a simulated judge answers to these messages; the second is its honest answer."""

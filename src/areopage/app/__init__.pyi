@@ -1,5 +1,6 @@
 """One configuration, and what the command line and the server build from it."""
 
+from .answering import judge_window as judge_window  # The context of the judge of the grey band, in tokens
 from .answering import open_checker as open_checker  # The gate with all that may settle its decisions
 from .answering import open_gate as open_gate  # The gate with the configuration's rules
 from .answering import open_judge as open_judge  # The judge of the grey band, which keeps its judgments in the ledger
@@ -10,7 +11,6 @@ from .config import AppConfig as AppConfig  # The configuration.
 from .config import find_config as find_config
 from .config import load_config as load_config  # Read a configuration file
 from .config import write_template as write_template  # Write an `areopage.yml` with every key, its default and what it means.
-from .gate_exam import gate_exams as gate_exams  # Plan the exams of the configured judge, one a language
 from .gate_rules import RULES_FILE as RULES_FILE
 from .gate_rules import check_answer as check_answer  # Have the gate decide whether an answer may leave.
 from .gate_rules import load_gate as load_gate  # A gate that is ready to decide.
@@ -34,8 +34,10 @@ from .rebuild import rebuild_ledger as rebuild_ledger  # Replace every score and
 
 # Store judgments whose raw texts were read again in place of what is stored of them, then rebuild every score.
 from .rebuild import store_readings as store_readings
-from .schemas import SCHEMAS as SCHEMAS
-from .schemas import schema_text as schema_text  # The schema of a name in `SCHEMAS`, as JSON.
+from .schemas import Published as Published  # A schema
+from .schemas import published_schemas as published_schemas  # The published schemas, by name.
+from .schemas import record_schema as record_schema  # The schema of a record, as JSON.
+from .schemas import schema_text as schema_text  # The schema of a name in `published_schemas()`, as JSON.
 from .verify import Verification as Verification  # What a verification found
 from .verify import kept_heads as kept_heads  # Read the heads that a file names
 from .verify import results_in as results_in  # The content of a results.json

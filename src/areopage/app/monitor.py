@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from areopage.app.canaries import canary_job
 from areopage.app.config import AppConfig
 from areopage.checking import trace_export
+from areopage.extensions import imported, registered
 from areopage.jury import ContextBudget
 from areopage.ledger import Ledger, last_days, make_folder
 from areopage.monitor import MonitorConfig, MonitorWorker, QualityJudge, alert_jobs, golden_jobs, retention_job
@@ -50,13 +50,13 @@ def open_worker(ledger: Ledger, config: AppConfig, kind: type[QualityJudge] = Qu
 
 
 def scheduled_jobs(ledger: Ledger, config: AppConfig) -> list[ScheduledJob]:
-    """Alerts, golden questions, the report, retention, the export of traces, canaries of judges and the review queue."""
+    """Alerts, golden questions, the report, retention, the export of traces, jobs of extensions and the review queue."""
     monitor = config.monitor
     single = (
         report_job(ledger, monitor),
         retention_job(ledger, monitor),
         trace_job(ledger, config),
-        canary_job(ledger, monitor),
+        *(imported(place)(ledger, monitor) for place in registered("jobs").values()),
         _job("review", HOURLY, lambda due: fill_queue(ledger, fill_settings(monitor), due)),
     )
     return [*alert_jobs(ledger, monitor), *golden_jobs(ledger, monitor), *(job for job in single if job is not None)]

@@ -16,10 +16,10 @@ import areopage
 from areopage.app.sections import AppSection
 from areopage.bench import SCHEMA_NAME, results_type
 from areopage.cases import Case
+from areopage.extensions import imported, registered
 from areopage.models import RecordedLine
-from areopage.report import AUDIT_SCHEMA_NAME, COLUMNS, column_types
+from areopage.report import COLUMNS, column_types
 from areopage.suites import SuiteConfig
-from areopage.trust import AuditResult
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -36,8 +36,8 @@ class Published(Struct, frozen=True):
 
 
 def schema_text(name: str) -> str:
-    """The schema of a name in `SCHEMAS`, as JSON."""
-    return SCHEMAS[name].text()
+    """The schema of a name in `published_schemas()`, as JSON."""
+    return published_schemas()[name].text()
 
 
 def schema_file(name: str) -> str:
@@ -72,7 +72,8 @@ def _case() -> str:
     return _text("areopage case", schema)
 
 
-def _record(title: str, record: type[Struct]) -> str:
+def record_schema(title: str, record: type[Struct]) -> str:
+    """The schema of a record, as JSON."""
     return _text(title, msgspec.json.schema(record))
 
 
@@ -87,19 +88,21 @@ def _records() -> str:
 
 def _exported(name: str) -> str:
     record = msgspec.defstruct(name.capitalize(), [*zip(COLUMNS[name], column_types(name), strict=True)], kw_only=True)
-    return _record(f"areopage ledger export: {name}", record)
+    return record_schema(f"areopage ledger export: {name}", record)
 
 
-SCHEMAS: Mapping[str, Published] = {
-    "results": Published("`results.json` of a run", lambda: _record(SCHEMA_NAME, results_type())),
-    "audit": Published("`audit.json` of an audit of a judge", partial(_record, AUDIT_SCHEMA_NAME, AuditResult)),
-    "case": Published("a line of a dataset in JSON Lines", _case),
-    "recording": Published("a line of a recording", partial(_record, "areopage recording", RecordedLine)),
-    "records": Published("the records of `import areopage`", _records),
-    "suite": Published("`config.yml` of a suite", partial(_section, "areopage suite", SuiteConfig)),
-    "areopage": Published("`areopage.yml`", partial(_section, "areopage.yml", AppSection)),
-    **{
-        f"ledger-{name}": Published(f"a line of `{name}.jsonl` of `ledger export --format jsonl`", partial(_exported, name))
-        for name in COLUMNS
-    },
-}
+def published_schemas() -> dict[str, Published]:
+    """The published schemas, by name."""
+    return {
+        "results": Published("`results.json` of a run", lambda: record_schema(SCHEMA_NAME, results_type())),
+        **{name: imported(place) for name, place in registered("schemas").items()},
+        "case": Published("a line of a dataset in JSON Lines", _case),
+        "recording": Published("a line of a recording", partial(record_schema, "areopage recording", RecordedLine)),
+        "records": Published("the records of `import areopage`", _records),
+        "suite": Published("`config.yml` of a suite", partial(_section, "areopage suite", SuiteConfig)),
+        "areopage": Published("`areopage.yml`", partial(_section, "areopage.yml", AppSection)),
+        **{
+            f"ledger-{name}": Published(f"a line of `{name}.jsonl` of `ledger export --format jsonl`", partial(_exported, name))
+            for name in COLUMNS
+        },
+    }

@@ -6,6 +6,10 @@ from .asking import asking_display as asking_display  # The display that fits wh
 from .asking import confirm as confirm  # Ask whether to begin.
 from .asking import ended_like_ctrl_c as ended_like_ctrl_c  # SIGTERM stops the run as Ctrl-C does
 
+# End a command that was stopped, or lost its server, with its exit code
+from .asking import resumed_by_the_same_command as resumed_by_the_same_command
+from .asking import told_size as told_size  # Tokens, and costs by currency where there are prices.
+
 # The user's configuration, with the ledger in the folder of the runs where it names none.
 from .bench.places import configured as configured
 
@@ -24,9 +28,14 @@ from .exit_codes import INCONCLUSIVE as INCONCLUSIVE  # Too little could be read
 from .exit_codes import INTERRUPTED as INTERRUPTED
 from .options import STDOUT as STDOUT
 from .options import ConfigOption as ConfigOption
+from .options import LedgerOption as LedgerOption
 from .options import Places as Places  # Where the user wants runs and their ledger
 from .options import PlacesOptions as PlacesOptions
 from .options import last_day as last_day  # The last day of a period
+from .options import listed as listed  # The names of a text that separates them by commas.
+
+# What makes a parameter of a command by a function, whose own parameters are the options.
+from .options import made_by as made_by
 from .options import midnight_of as midnight_of  # The beginning of a day, in UTC.
 from .options import one_of as one_of  # The allowed value equal to `name`, or None without a name.
 from .options import period_since as period_since  # The days from that of --since to the last one.
@@ -35,9 +44,13 @@ from .process import command as command  # Run the command as a process of its o
 from .progress.pace import PLAIN_EVERY as PLAIN_EVERY
 from .progress.run_log import RunLog as RunLog  # The run's log, `run.log`
 from .run_options import AgeOption as AgeOption
+from .run_options import AllowVariableOption as AllowVariableOption
 from .run_options import ByOption as ByOption
 from .run_options import ClusterOption as ClusterOption
+from .run_options import ConcurrencyOption as ConcurrencyOption
 from .run_options import NewRun as NewRun  # What the user says of a new run
 from .run_options import PageLanguageOption as PageLanguageOption
+from .run_options import TimeoutOption as TimeoutOption
 from .run_options import WhereOption as WhereOption
+from .run_options import YesOption as YesOption
 from .run_options import conditions as conditions  # The conditions of `--where` and `--age`, as COLUMN=VALUE.

@@ -269,7 +269,6 @@ GATE = LazyGroup(
     commands={
         "check": ("gate.check:check", "Decide on answers: verdict, reasons, sentences."),
         "report": ("gate.report:report", "Write a report on the gate's decisions and their reasons."),
-        "qualify": ("gate.qualify:qualify", "Examine the judge that the gate asks about doubtful sentences."),
         "tune": ("gate.tune:tune", "Choose thresholds that keep a stated risk at a stated confidence."),
         "replay": ("gate.report:replay", "Decide again on recorded answers with other rules."),
         "import": ("gate.data:import_logs", "Import the logs of an older system into the ledger."),
@@ -337,8 +336,6 @@ app = LazyGroup(
     },
     commands={
         "verify": ("ledger:verify", "Verify the hash chains of the ledger, and recompute every stored score and count."),
-        "qualify": ("qualify:qualify", "Examine judges on a suite's gold set, and store which are qualified on which criteria."),
-        "audit": ("audit:audit", "Audit a judge: do harmless changes or attacks move its scores?"),
         "agreement": ("agreement:agreement", "Compare judges with human labels: correlation, weighted kappa, bias."),
         "serve": ("server:serve", "Serve the API and the pages and evaluate submitted answers."),
         "worker": ("worker:worker", "Carry out benchmark runs, evaluate submitted answers and run scheduled jobs until stopped."),

@@ -1,6 +1,7 @@
 """The demonstration: recorded answers and verdicts go through the exact pipeline, without a server, a key or a download."""
 
 from .detect import local_servers as local_servers  # The servers that answer and have a model.
+from .material import EXAM_PASSES as EXAM_PASSES
 from .material import read_material as read_material  # The demonstration in a language, `en` or `fr`.
 from .page import console_lines as console_lines  # The same in a few lines
 from .page import own_command as own_command  # The command that a user runs next.

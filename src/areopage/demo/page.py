@@ -92,7 +92,8 @@ def console_lines(tour: Tour) -> Iterator[str]:
 def _before(tour: Tour, locale: Locale) -> Iterator[Block]:
     counts = {"cases": len(tour.places.material.cases), "safety": tour.runs[0].failures.first.scored}
     yield Paragraph(text=locale.say("tour_before_lead", **{key: locale.whole(n) for key, n in counts.items()}), look="lead")
-    yield Paragraph(text=locale.say("tour_exams"))
+    if tour.examined:
+        yield Paragraph(text=locale.say("tour_exams"))
     heads = [locale.say(key) for key in ("tour_version", "tour_release", "tour_failed", "tour_score")]
     table: list[Sequence[Cell | str]] = []
     for view, name, report in zip(tour.runs, tour.places.material.targets, tour.reports, strict=True):

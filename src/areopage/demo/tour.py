@@ -10,15 +10,13 @@ from msgspec import Struct
 from areopage.app import AppConfig, load_config, open_gate, open_ledger, open_quality_judge
 from areopage.bench import REPORT, RunOptions, RunView, run_benchmark, write_run_files
 from areopage.cases import Case, load_dataset
-from areopage.demo.material import EXAM_PASSES, VERDICTS, DemoFiles, answers_of, lay_out
+from areopage.demo.material import VERDICTS, DemoFiles, answers_of, lay_out
 from areopage.errors import AreopageError
 from areopage.extensions import imported, registered
 from areopage.gate import Decision
 from areopage.ledger import Ledger, last_days
 from areopage.monitor import Intake, MonitorWorker, submissions_of
 from areopage.report import Line, QualityFigures, period_figures, quality_report, write_report
-from areopage.suites import load_suite
-from areopage.trust import ExamWishes, prepare_exam, run_exam
 
 RUNS, COMPARISON, QUALITY = "runs", "comparison", "quality-report.html"
 PATIENCE = 60.0
@@ -45,6 +43,7 @@ class Tour(Struct, frozen=True, kw_only=True):
     """What the demonstration made; the paths are of pages.
 
     Args:
+        examined: the judges took exams; False without the extension that examines judges.
         comparison: None without the extension that compares runs.
         held_answers: the answers of the day that the gate holds, the one with the planted error first.
         checked: how many it decided on.
@@ -54,6 +53,7 @@ class Tour(Struct, frozen=True, kw_only=True):
     language: str
     runs: tuple[RunView, ...]
     reports: tuple[Path, ...]
+    examined: bool
     comparison: TourComparison | None
     held_answers: tuple[HeldAnswer, ...]
     checked: int
@@ -76,9 +76,9 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Tour:
     config = load_config(places.config)
     with open_ledger(config, create=True) as ledger:
         tell("runs")
-        criteria = ",".join(dict.fromkeys(case.criterion for case in places.material.cases))
-        exam = ExamWishes(judges=_recorded(places), criteria=criteria, passes=EXAM_PASSES)
-        run_exam(prepare_exam(load_suite(str(places.suite)), exam).checked(), ledger)
+        if examiner := registered("tour").get("exam"):
+            criteria = ",".join(dict.fromkeys(case.criterion for case in places.material.cases))
+            imported(examiner)(ledger, places.suite, _recorded(places), criteria)
         runs = tuple(_run(places, target, language, ledger) for target in places.material.targets)
         reports = tuple(folder / RUNS / view.run.id / REPORT for view in runs)
         for view, report in zip(runs, reports, strict=True):
@@ -103,6 +103,7 @@ def play(folder: Path, language: str, tell: Callable[[str], None]) -> Tour:
         language=language,
         runs=runs,
         reports=reports,
+        examined=bool(examiner),
         comparison=comparison,
         held_answers=tuple(sorted(held_answers, key=lambda answer: answer.case.id != planted)),
         checked=len(day),

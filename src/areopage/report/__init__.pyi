@@ -22,12 +22,15 @@ from .elements import figure_text as figure_text  # A figure with its interval
 # The heads of the ledger's hash chains, which `areopage verify --against` reads from a report.
 from .elements import head_facts as head_facts
 from .elements import histogram as histogram  # How many values lie in each of equal steps between two ends.
+from .elements import method_section as method_section  # How a report came about
 from .elements import point_on as point_on  # The point of a score on a scale, with its interval.
 from .elements import range_text as range_text  # An interval
 from .elements import report_locale as report_locale  # The messages of all reports in a language
 from .elements import rows as rows  # Rows of cells.
 from .elements import ruler as ruler  # A score with its interval between the ends of its scale.
+from .elements import share_interval as share_interval  # The interval of a share in percent
 from .elements import share_range as share_range  # The interval of a share, or of what it leaves, in whole percents
+from .elements import share_text as share_text  # A share in percent
 from .elements import variant_name as variant_name  # A variant's name
 from .elements import verdict_name as verdict_name  # What a release verdict is called, with its reservations
 from .elements import with_interval as with_interval  # A value with its interval, named as one where it is known.
@@ -51,9 +54,6 @@ from .judges.agreement import claim_text as claim_text  # Describe whether the c
 from .judges.agreement import name_of as name_of  # A criterion's display name.
 from .judges.agreement import scale_text as scale_text  # The scale of a criterion
 from .judges.agreement import table as table  # Rows in columns
-from .judges.audit import AUDIT_SCHEMA_NAME as AUDIT_SCHEMA_NAME
-from .judges.audit import audit_report as audit_report  # Build the report of an audit in a language.
-from .judges.audit import console_lines as console_lines  # What the console says
 from .judges.jury_worth import worth_fact as worth_fact  # The worth of a jury beside a score
 from .judges.jury_worth import worth_rows as worth_rows  # Heads and a row for each judge beside people, as plain text.
 from .judges.jury_worth import worth_section as worth_section  # The section of a report.

@@ -1,4 +1,4 @@
-"""How far judges can be believed: their exams, audits, and what people's labels correct."""
+"""How far judges can be believed: what people's labels correct."""
 
 import lazy_loader
 

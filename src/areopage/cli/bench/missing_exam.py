@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from areopage.bench import RunSpec, release_judges
 from areopage.cli.asking import told_size
 from areopage.errors import UserError, counted, name_list
+from areopage.extensions import required
+from areopage.jury import CallSize
 from areopage.ledger import Ledger, exam_words, standings
 from areopage.scoring import Lack, ReleaseJudge
 from areopage.suites import BUNDLED, Suite, gold_criteria
-from areopage.trust import ExamWishes, prepare_exam
 
 _EXAMINED: Mapping[Lack, str] = {
     "not_qualified": "failed the exam",
@@ -45,9 +46,8 @@ def missing_exam_lines(suite: Suite, spec: RunSpec, ledger: Ledger | None, place
     if not asked:
         return
     references = [(judge.name, str(judge.reference)) for judge in asked]
-    wishes = ExamWishes(judges=tuple("=".join(pair) for pair in references), floors=True, joint=spec.joint)
     try:
-        size = prepare_exam(suite, wishes).size
+        size: CallSize = required("runs", "exam", "examining judges")(suite, references, joint=spec.joint)
     except UserError as fault:
         yield f"  the exam cannot be planned: {fault}"
         return

@@ -11,12 +11,7 @@ from msgspec import structs
 
 from areopage.bench.execution.context import Observers
 from areopage.errors import ConfigError, ModelError, ServerDown
-from areopage.ledger.people.exams import CanaryRounds, Qualifications, panel_standings
-from areopage.ledger.people.standing import JudgeStanding, standing_text
-from areopage.ledger.store import Ledger
-from areopage.ledger.tables.records import Judgment
-from areopage.suites.loader import Suite, load_suite
-from areopage.trust.canary import (
+from areopage.exams.canary import (
     Canary,
     CanaryResult,
     exams_after_drift,
@@ -25,12 +20,17 @@ from areopage.trust.canary import (
     require_references,
     run_canary,
 )
-from areopage.trust.exam import run_exam
-from areopage.trust.exam_plan import (
+from areopage.exams.exam import run_exam
+from areopage.exams.exam_plan import (
     Exam,
     ExamWishes,
     prepare_exam,
 )
+from areopage.ledger.people.exams import CanaryRounds, Qualifications, panel_standings
+from areopage.ledger.people.standing import JudgeStanding, standing_text
+from areopage.ledger.store import Ledger
+from areopage.ledger.tables.records import Judgment
+from areopage.suites.loader import Suite, load_suite
 from servers.drifting import DANGER, WARMTH, DriftingJudge, write_examined_suite
 from servers.fake_llm import FakeServer
 

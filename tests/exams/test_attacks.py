@@ -9,12 +9,12 @@ from areopage.cases.records import Case, Document
 from areopage.criteria.fence import HARDENED, Hardening
 from areopage.criteria.prompts import judge_prompt
 from areopage.criteria.records import Criterion
+from areopage.exams.attacks import KINDS, AttackBlanks, attack_text, load_attacks, placed, twin_text
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel
 from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.models.reference import ModelReference
 from areopage.scoring.records import Profile
-from areopage.trust.attacks import KINDS, AttackBlanks, attack_text, load_attacks, placed, twin_text
 
 CRITERION = Criterion(
     id="a.b.c__v1_0",

@@ -6,13 +6,13 @@ import pytest
 
 from areopage.cases.records import Case
 from areopage.criteria.records import Criterion
+from areopage.exams.audit import outcome_without
 from areopage.jury.judges import PROMPT_CUT, CallResult, Judge, PlannedCall
 from areopage.jury.planning import CallPlan, JudgedCase
 from areopage.jury.reader import material_of, read_answer
 from areopage.ledger.tables.records import Judgment
 from areopage.models.reference import ModelReference
 from areopage.scoring.outcome import Scored, Unparsed
-from areopage.trust.audit import outcome_without
 
 CRITERION = Criterion(
     id="a.b.c__v1_0",

@@ -1,16 +1,18 @@
 """The report on the audit of a judge: which harmless changes move its scores, and what attacks do."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from string import Template
 from typing import Any
 
 import msgspec
 
+from areopage.app import Published, record_schema
 from areopage.criteria import Scale
+from areopage.exams.audit import AuditResult
+from areopage.exams.effects import Effect, Resistance
 from areopage.locales import MISSING, NARROW, WIDE, Locale
-from areopage.report.elements import axis_of, columns, method_section, point_on, report_locale, rows, share_interval, share_text
-from areopage.report.judges.qualification import judge_reason
-from areopage.report.model import (
+from areopage.report import (
     Block,
     Cell,
     Details,
@@ -22,14 +24,22 @@ from areopage.report.model import (
     Section,
     Span,
     Table,
+    axis_of,
+    columns,
+    judge_reason,
+    method_section,
+    point_on,
+    report_locale,
+    rows,
+    share_interval,
+    share_text,
 )
 from areopage.scoring import Share
-from areopage.trust import AuditResult, Effect, Resistance
 from areopage.version import __version__
 
-AUDIT_SCHEMA_NAME = "areopage audit 1"
 FEW = 10
 MOST_ATTACKS = 60
+AUDIT_SCHEMA = Published("`audit.json` of an audit of a judge", partial(record_schema, "areopage audit 1", AuditResult))
 
 
 def audit_report(audit: AuditResult, language: str) -> Report:

@@ -17,10 +17,10 @@ import numpy as np
 from msgspec import Struct, structs
 
 from areopage.criteria import Scale
+from areopage.exams.attacks import Attack
+from areopage.exams.probes import BASE, VARIANTS, Probe
+from areopage.exams.questions import ATTACK, BACKWARD, ENGLISH, FORWARD, FRENCH, NOTHING, TWIN
 from areopage.scoring import ALPHA, Share, holm, mean_interval, paired_difference
-from areopage.trust.attacks import Attack
-from areopage.trust.probes import BASE, VARIANTS, Probe
-from areopage.trust.questions import ATTACK, BACKWARD, ENGLISH, FORWARD, FRENCH, NOTHING, TWIN
 
 _LEAST_SHAPE, _FULL_SHAPE, _MOVED = 0.25, 0.6, 0.3
 _DIGITS = 9

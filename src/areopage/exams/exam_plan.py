@@ -10,12 +10,12 @@ from areopage.cases import Case
 from areopage.criteria import WHOLE, Criterion
 from areopage.digest import digest_of
 from areopage.errors import ConfigError, DatasetError, name_list
+from areopage.exams.asking import Asking, AskingWishes, agreed, asking_of, checked, evenly_spaced
 from areopage.jury import CallSize, Judge, JudgedCase, Panel, PlannedCall
 from areopage.ledger import Judgment
 from areopage.models import Agree
 from areopage.scoring import Marks
 from areopage.suites import GoldRow, Suite, gold_digest, read_gold
-from areopage.trust.asking import Asking, AskingWishes, agreed, asking_of, checked, evenly_spaced
 
 _BULLET = re.compile(r"^([ \t]*)[-+*]([ \t]+)", re.MULTILINE)
 _NTH = r"\b(?:first|second|last|premier|deuxième|dernier)\s+document"
@@ -186,6 +186,12 @@ def prepare_exam(suite: Suite, wishes: ExamWishes) -> Exam:
         gold=gold_digest(of_languages if len(rows) == len(chosen_rows) else rows),
         variants=tuple(suite.config.exam.variants),
     )
+
+
+def missing_exam_size(suite: Suite, judges: Sequence[tuple[str, str]], *, joint: bool) -> CallSize:
+    """What an exam of judges, by name and reference, asks at most about the criteria of the release floors."""
+    wishes = ExamWishes(judges=tuple("=".join(judge) for judge in judges), floors=True, joint=joint)
+    return prepare_exam(suite, wishes).size
 
 
 def limited(rows: Sequence[GoldRow], limit: int) -> Iterator[GoldRow]:

@@ -8,11 +8,12 @@ from datetime import UTC, datetime, timedelta
 from msgspec import structs
 
 from areopage.errors import UserError
+from areopage.exams.canary import Canary, CanaryResult, is_due, plan_canaries, run_canary
+from areopage.exams.exam_plan import ExamWishes, prepare_exam
 from areopage.jury import choose_judges
 from areopage.ledger import Ledger
 from areopage.monitor import OUTAGE_SECONDS, MonitorConfig, canary_finding, open_alerting, settle
 from areopage.suites import GOLD_FILE, Suite
-from areopage.trust import Canary, CanaryResult, ExamWishes, is_due, plan_canaries, prepare_exam, run_canary
 from areopage.work import ScheduledJob
 
 HOURLY = "40 * * * *"

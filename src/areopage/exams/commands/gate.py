@@ -5,14 +5,13 @@ from typing import Annotated
 
 import typer
 
-from areopage.app import find_config, gate_exams, open_ledger
-from areopage.cli.asking import confirm
-from areopage.cli.options import ConfigOption, LedgerOption, one_of, tell
-from areopage.cli.qualify import FORMATS, FormOption, PlanOption, RowsOption, carry_out, print_plan
-from areopage.cli.run_options import ConcurrencyOption, TimeoutOption, YesOption
+from areopage.app import find_config, open_ledger
+from areopage.cli import ConcurrencyOption, ConfigOption, LedgerOption, TimeoutOption, YesOption, confirm, one_of, tell
 from areopage.errors import UnknownRun
+from areopage.exams.asking import AskingWishes
+from areopage.exams.commands.qualify import FORMATS, FormOption, PlanOption, RowsOption, carry_out, print_plan
+from areopage.exams.gate_exam import gate_exams
 from areopage.locales import LANGUAGES
-from areopage.trust import AskingWishes
 
 
 def qualify(

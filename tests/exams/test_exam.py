@@ -12,6 +12,13 @@ from areopage.bench import RunOptions
 from areopage.bench.execution.context import Observers
 from areopage.bench.execution.start import run_benchmark
 from areopage.errors import ConfigError, DatasetError, ModelError
+from areopage.exams.exam import run_exam
+from areopage.exams.exam_plan import (
+    Exam,
+    ExamWishes,
+    prepare_exam,
+    variants_of,
+)
 from areopage.jury.judges import Judge
 from areopage.ledger.people.exams import Qualifications
 from areopage.ledger.people.standing import standing_key, standing_text
@@ -22,13 +29,6 @@ from areopage.report.elements import report_locale
 from areopage.report.judges.qualification import exam_text
 from areopage.suites.gold import read_gold
 from areopage.suites.loader import Suite, load_suite
-from areopage.trust.exam import run_exam
-from areopage.trust.exam_plan import (
-    Exam,
-    ExamWishes,
-    prepare_exam,
-    variants_of,
-)
 from servers.fake_llm import FakeServer
 from servers.small_suite import CRITERIA, write_cases, write_config, write_suite
 

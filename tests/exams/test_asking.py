@@ -8,11 +8,11 @@ import pytest
 
 from areopage.bench import paid_models
 from areopage.cases.records import Case
+from areopage.exams.asking import Asking, AskingWishes, agreed, asking_of
 from areopage.jury.call_sizes import VERDICT_TOKENS, CallSize
 from areopage.jury.planning import JudgedCase
 from areopage.models.contacts import Contact
 from areopage.suites.loader import load_suite
-from areopage.trust.asking import Asking, AskingWishes, agreed, asking_of
 from servers.small_suite import write_config, write_suite
 
 CRITERIA = ("safety.harm.danger__v1_0", "safety.harm.insults__v1_0")

@@ -13,13 +13,13 @@ from msgspec import Struct, structs
 from areopage.criteria import Criterion
 from areopage.digest import digest_of
 from areopage.errors import ModelError, name_list
+from areopage.exams.asking import AskingObserver
+from areopage.exams.exam import ask_judges, said_of
+from areopage.exams.exam_plan import Exam, ExamPart
 from areopage.jury import Judge
 from areopage.ledger import CanaryRound, Judgment, Ledger, Qualification, drifts_by_path, exam_command, standing_key
 from areopage.scoring import HIGH, LOW, DriftSeries, Look, Said, moved
 from areopage.suites import GoldRow, Suite
-from areopage.trust.asking import AskingObserver
-from areopage.trust.exam import ask_judges, said_of
-from areopage.trust.exam_plan import Exam, ExamPart
 
 
 class CanaryReference(Struct, frozen=True, kw_only=True):

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from areopage.app.answering import judge_window
-from areopage.app.config import AppConfig
+from areopage.app import AppConfig, judge_window
 from areopage.checking import CRITERION, LANGUAGES, SUITE, ConfiguredJudge, configured_judge, load_criterion, read_judge_gold
+from areopage.exams.asking import Asking, AskingWishes
+from areopage.exams.exam_plan import Exam, ExamPart, limited
 from areopage.scoring import Marks
 from areopage.suites import ExecutionSection, gold_digest
-from areopage.trust import Asking, AskingWishes, Exam, ExamPart, limited
 
 PASSES = 2  # what two passes on a row tell apart shows how steady the judge is
 VARIANTS = ("courtesy", "documents")

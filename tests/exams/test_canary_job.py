@@ -11,17 +11,17 @@ import pytest
 from areopage.app.config import AppConfig, load_config
 from areopage.app.monitor import scheduled_jobs
 from areopage.bench.execution.context import Observers
-from areopage.ledger.people.exams import CanaryRounds
-from areopage.ledger.store import Ledger
-from areopage.ledger.write.alerts import Alerts
-from areopage.ledger.write.operations import Alert
-from areopage.trust.canary import exams_after_drift
-from areopage.trust.exam import run_exam
-from areopage.trust.exam_plan import (
+from areopage.exams.canary import exams_after_drift
+from areopage.exams.exam import run_exam
+from areopage.exams.exam_plan import (
     Exam,
     ExamWishes,
     prepare_exam,
 )
+from areopage.ledger.people.exams import CanaryRounds
+from areopage.ledger.store import Ledger
+from areopage.ledger.write.alerts import Alerts
+from areopage.ledger.write.operations import Alert
 from areopage.work.handlers import ScheduledJob
 from servers.configured import write_config
 from servers.drifting import DANGER, DriftingJudge, write_examined_suite
@@ -98,8 +98,8 @@ def test_the_worker_asks_once_a_day_and_alerts_on_a_judge_that_moved_until_it_is
 
 def run_exam_at(exam: Exam, ledger: Ledger, at: datetime) -> None:
     """An exam that is finished at another time than now."""
+    from areopage.exams.exam import ask_judges, qualifications_of
     from areopage.ledger.people.exams import Qualifications
-    from areopage.trust.exam import ask_judges, qualifications_of
 
     held = asyncio.run(ask_judges(exam, ledger, Observers()))
     Qualifications(ledger).add(qualifications_of(exam, held, at))
@@ -119,9 +119,9 @@ def test_a_round_without_a_server_stays_due_and_is_told_once(
     server.stop()
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     job = canary_of(ledger, config)
-    with caplog.at_level(logging.WARNING, logger="areopage.app.canaries"):
+    with caplog.at_level(logging.WARNING, logger="areopage.exams.canary_job"):
         follow(job, tomorrow, 2)
-    assert len([one for one in caplog.records if one.name == "areopage.app.canaries"]) == 1
+    assert len([one for one in caplog.records if one.name == "areopage.exams.canary_job"]) == 1
     server.start()
     follow(job, tomorrow, 1)
     assert {one.sequence for one in CanaryRounds(ledger).list()} == {1}

@@ -7,18 +7,35 @@ from typing import Annotated
 import msgspec
 import typer
 
-from areopage.cli.asking import ask_to_send, asking_display, confirm, resumed_by_the_same_command, told_size
-from areopage.cli.bench.places import configured, opened_ledger
-from areopage.cli.canary import canary_rounds
-from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
-from areopage.cli.options import PlacesOptions, made_by, one_of, tell
-from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
+from areopage.cli import (
+    DONE,
+    FAILED,
+    INCONCLUSIVE,
+    AllowVariableOption,
+    ConcurrencyOption,
+    PlacesOptions,
+    TimeoutOption,
+    YesOption,
+    ask_to_send,
+    asking_display,
+    configured,
+    confirm,
+    made_by,
+    one_of,
+    opened_ledger,
+    resumed_by_the_same_command,
+    tell,
+    told_size,
+)
 from areopage.errors import UnknownRun, UserError, counted
+from areopage.exams.canary import exams_after_drift
+from areopage.exams.commands.canary import canary_rounds
+from areopage.exams.exam import ExamResult, run_exam
+from areopage.exams.exam_plan import Exam, ExamWishes, prepare_exam
 from areopage.ledger import Ledger, Qualification
 from areopage.locales import MISSING
 from areopage.report import Printer, Table, columns, mark_text, report_locale, rows
 from areopage.suites import load_suite
-from areopage.trust import Exam, ExamResult, ExamWishes, exams_after_drift, prepare_exam, run_exam
 
 FORMATS = ("text", "json")
 GATE_SUITE = "rag_grounding"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from areopage.trust.effects import sign_flip_p_value
+from areopage.exams.effects import sign_flip_p_value
 
 MAIZE = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 """Darwin's heights of maize, crossed minus self-fertilised, in eighths of an inch; Fisher counts 1,726 of 32,768 choices."""
@@ -11,7 +11,7 @@ MAIZE = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 
 def test_the_published_example(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = sign_flip_p_value(MAIZE)
-    monkeypatch.setattr("areopage.trust.effects.EXACT_UP_TO", 15)
+    monkeypatch.setattr("areopage.exams.effects.EXACT_UP_TO", 15)
     assert sign_flip_p_value(MAIZE) == 1726 / 32768
     assert drawn == pytest.approx(1726 / 32768, abs=0.006)
 

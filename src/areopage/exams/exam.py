@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from areopage.criteria import TEMPLATE_VERSION, Criterion
+from areopage.exams.asking import Asker, AskingObserver, outcome_on
+from areopage.exams.exam_plan import Exam, ExamPart, exam_calls
 from areopage.jury import Judge
 from areopage.ledger import Judgment, Ledger, Qualification, standing_key
 from areopage.scoring import EXAM_NOT_APPLICABLE, ExamItem, NotApplicable, Said, Scored, examine
-from areopage.trust.asking import Asker, AskingObserver, outcome_on
-from areopage.trust.exam_plan import Exam, ExamPart, exam_calls
 
 
 class ExamResult(Struct, frozen=True, kw_only=True):

@@ -15,12 +15,7 @@ from json_repair import repair_json
 from msgspec import Struct, structs
 
 from areopage.errors import UserError
-from areopage.jury import MAX_REPAIRED, PROMPT_CUT, CallSize, Judge, Panel, PlannedCall, material_of, read_answer, signs_in
-from areopage.ledger import Judgment, Ledger
-from areopage.scoring import Outcome, Scored, Unparsed
-from areopage.suites import Suite, choose_language
-from areopage.text import split_thoughts
-from areopage.trust.asking import (
+from areopage.exams.asking import (
     Asker,
     Asking,
     AskingObserver,
@@ -31,10 +26,10 @@ from areopage.trust.asking import (
     evenly_spaced,
     outcome_on,
 )
-from areopage.trust.attacks import load_attacks
-from areopage.trust.effects import Effect, Noise, ProbeAnswer, Resistance, effects_of, noise_of, resistance_of
-from areopage.trust.probes import BASE, PROBES, Probe, names_of_families
-from areopage.trust.questions import (
+from areopage.exams.attacks import load_attacks
+from areopage.exams.effects import Effect, Noise, ProbeAnswer, Resistance, effects_of, noise_of, resistance_of
+from areopage.exams.probes import BASE, PROBES, Probe, names_of_families
+from areopage.exams.questions import (
     EVERYTHING,
     NOTHING,
     READ_WITHOUT,
@@ -46,6 +41,11 @@ from areopage.trust.questions import (
     planned,
     questions,
 )
+from areopage.jury import MAX_REPAIRED, PROMPT_CUT, CallSize, Judge, Panel, PlannedCall, material_of, read_answer, signs_in
+from areopage.ledger import Judgment, Ledger
+from areopage.scoring import Outcome, Scored, Unparsed
+from areopage.suites import Suite, choose_language
+from areopage.text import split_thoughts
 
 CASES = 20
 """How many graded responses are changed, where the user names no number."""

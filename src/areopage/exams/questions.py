@@ -10,12 +10,12 @@ from msgspec import Struct, structs
 from areopage.cases import Case, Document
 from areopage.criteria import HARDENED, Criterion, Hardening, Scale, short_names
 from areopage.errors import DatasetError
+from areopage.exams.asking import criteria_named
+from areopage.exams.attacks import Attack, AttackBlanks, attack_text, placed, twin_text
+from areopage.exams.probes import BASE, HARDENED_PROBES, VARIANTS, Probe, Setting, is_harmless, names_of_families
 from areopage.jury import CallPlan, Judge, JudgedCase, Panel, PlannedCall
 from areopage.scoring import LOW
 from areopage.suites import GoldRow, Suite, read_gold, typed_lines
-from areopage.trust.asking import criteria_named
-from areopage.trust.attacks import Attack, AttackBlanks, attack_text, placed, twin_text
-from areopage.trust.probes import BASE, HARDENED_PROBES, VARIANTS, Probe, Setting, is_harmless, names_of_families
 
 NOTHING, EVERYTHING = "", "everything"
 ASKED_WITHOUT: Mapping[str, Hardening] = {

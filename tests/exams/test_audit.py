@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from areopage.exams.audit import AuditResult, AuditWishes, JudgeAudit, prepare_audit
+from areopage.exams.effects import Resistance, effect_interval
+from areopage.exams.probes import Probe
+from areopage.exams.questions import ASKED_WITHOUT
 from areopage.ledger.store import Ledger
 from areopage.models.port import Message
 from areopage.suites.loader import load_suite
-from areopage.trust.audit import AuditResult, AuditWishes, JudgeAudit, prepare_audit
-from areopage.trust.effects import Resistance, effect_interval
-from areopage.trust.probes import Probe
-from areopage.trust.questions import ASKED_WITHOUT
 from servers.fake_answers import Call
 from servers.fake_llm import FakeServer
 from servers.obedient import OBEDIENCE, Answer

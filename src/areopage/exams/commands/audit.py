@@ -8,27 +8,33 @@ from typing import Annotated, TypeVar
 import typer
 from msgspec import structs
 
-from areopage.cli.asking import ask_to_send, asking_display, confirm, resumed_by_the_same_command, told_size
-from areopage.cli.bench.places import configured, opened_ledger
-from areopage.cli.options import PlacesOptions, listed, tell
-from areopage.cli.run_options import AllowVariableOption, ConcurrencyOption, TimeoutOption, YesOption
+from areopage.cli import (
+    AllowVariableOption,
+    ConcurrencyOption,
+    PlacesOptions,
+    TimeoutOption,
+    YesOption,
+    ask_to_send,
+    asking_display,
+    configured,
+    confirm,
+    listed,
+    opened_ledger,
+    resumed_by_the_same_command,
+    tell,
+    told_size,
+)
 from areopage.errors import UserError, counted, name_list
+from areopage.exams.asking import agreed
+from areopage.exams.audit import CASES, AuditResult, AuditWishes, JudgeAudit, PreparedAudit, prepare_audit
+from areopage.exams.audit_report import audit_report, console_lines
+from areopage.exams.probes import PROBES
+from areopage.exams.questions import ASKED_WITHOUT
 from areopage.ledger import make_folder
 from areopage.locales import LANGUAGES
-from areopage.report import audit_report, console_lines, write_report
+from areopage.report import write_report
 from areopage.suites import load_suite
 from areopage.text import visible
-from areopage.trust import (
-    ASKED_WITHOUT,
-    CASES,
-    PROBES,
-    AuditResult,
-    AuditWishes,
-    JudgeAudit,
-    PreparedAudit,
-    agreed,
-    prepare_audit,
-)
 
 EACH = "each"
 T = TypeVar("T", bound=str)

@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from areopage.app.schemas import schema_text
-from areopage.report.judges.audit import audit_report, console_lines
+from areopage.exams.audit import AuditResult
+from areopage.exams.audit_report import audit_report, console_lines
+from areopage.exams.effects import Effect, Injected, Noise, Resistance
+from areopage.exams.probes import PROBES
 from areopage.report.rendering import render
 from areopage.scoring.shares import Share
-from areopage.trust.audit import AuditResult
-from areopage.trust.effects import Effect, Injected, Noise, Resistance
-from areopage.trust.probes import PROBES
 
 
 def effect(variant: str, difference: float, corrected: float, without: str = "") -> Effect:

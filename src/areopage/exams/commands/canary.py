@@ -6,15 +6,24 @@ from datetime import UTC, datetime
 import msgspec
 import typer
 
-from areopage.cli.asking import asking_display, confirm, resumed_by_the_same_command, told_size
-from areopage.cli.bench.places import opened_ledger
-from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
-from areopage.cli.options import Places, tell
+from areopage.cli import (
+    DONE,
+    FAILED,
+    INCONCLUSIVE,
+    Places,
+    asking_display,
+    confirm,
+    opened_ledger,
+    resumed_by_the_same_command,
+    tell,
+    told_size,
+)
 from areopage.errors import counted
+from areopage.exams.canary import Canary, CanaryResult, plan_canaries, require_references, run_canary
+from areopage.exams.exam_plan import Exam
 from areopage.jury import CallSize
 from areopage.report import Printer, report_locale, shift_text
 from areopage.suites import Suite
-from areopage.trust import Canary, CanaryResult, Exam, plan_canaries, require_references, run_canary
 
 
 def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: bool, yes: bool) -> int:

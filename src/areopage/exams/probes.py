@@ -12,8 +12,8 @@ from msgspec import Struct, structs
 
 from areopage.cases import Case, Document
 from areopage.criteria import Criterion
+from areopage.exams.attacks import AttackPlace, placed
 from areopage.text import sentences
-from areopage.trust.attacks import AttackPlace, placed
 
 Probe = Literal["length", "order", "formatting", "language", "assertion", "sycophancy", "self_preference", "injections"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
@@ -178,7 +178,7 @@ VARIANTS: tuple[ProbeVariant, ...] = (
     ProbeVariant(probe="self_preference", name="by_other_model", change=_signed(is_own=False)),
     ProbeVariant(probe="self_preference", name="by_own_model", change=_signed(is_own=True), against="by_other_model"),
 )
-"""The changes of single cases. The order of criteria, the languages and the injections are in `trust.questions`."""
+"""The changes of single cases. The order of criteria, the languages and the injections are in `exams.questions`."""
 
 HARDENED_PROBES: tuple[Probe, ...] = ("assertion", "sycophancy", "injections")
 """What is asked again without a protection: texts that try to move the score."""

@@ -1,0 +1,1 @@
+"""Exams and audits of judges, and their canaries. An extension."""
