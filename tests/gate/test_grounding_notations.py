@@ -444,8 +444,13 @@ CASES: list[Case] = [
     (
         "unit",
         "La vitesse est limitée à 130 km/h.",
-        ["La vitesse est limitée à 130 kilomètres par heure.", "La vitesse est limitée à 130 kilomètres-heure."],
-        ["La vitesse est limitée à 110 kilomètres par heure."],
+        [
+            "La vitesse est limitée à 130 kilomètres par heure.",
+            "La vitesse est limitée à 130 kilomètres-heure.",
+            "La vitesse est limitée à 130 kilomètres à l’heure.",
+            "La vitesse est limitée à 130 kilomètres à l'heure.",
+        ],
+        ["La vitesse est limitée à 110 kilomètres par heure.", "La vitesse est limitée à 110 kilomètres à l’heure."],
     ),
     ("unit", "The pool is 50 square metres.", ["The pool is 50 m².", "The pool is 50 square meters."], ["The pool is 60 m²."]),
     (

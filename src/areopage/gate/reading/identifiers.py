@@ -99,7 +99,7 @@ _SPELLINGS = {
     "<mile>": ("mile", "miles"),
     "<degree>": ("degrés", "degrees", "degré", "degree"),
     "<per_minute>": ("_par_minute", "_per_minute", "/minute"),
-    "<per_hour>": ("_par_heure", "_per_hour", "-heure", "/heure"),
+    "<per_hour>": ("_par_heure", "_per_hour", "-heure", "/heure", "_à_l'heure", "_à_l’heure"),
 }
 # By kind and size, the writings of a unit: "_" is a space, a word in brackets stands for its spellings.
 _UNITS: Mapping[str, Mapping[int | Decimal, str]] = {
