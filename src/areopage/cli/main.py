@@ -159,7 +159,7 @@ BENCH = LazyGroup(
         "run": ("bench.commands:run", "Run a benchmark, or resume an interrupted run with the same options."),
         "resume": (
             "bench.run:resume",
-            "Resume a run with the suite and dataset of its begin, and retry calls that timed out or found no server.",
+            "Resume a run with the suite and dataset it began with, and retry calls that timed out or found no server.",
         ),
         "follow": ("bench.commands:follow", "Follow a run that workers carry out, and show its results when they are done."),
         "stop": ("bench.commands:stop", "Stop a run that workers carry out."),

@@ -143,7 +143,7 @@ def resume(
     places: PlacesOptions,
     yes: YesOption = False,
 ) -> None:
-    """Resume a run with the suite and dataset of its begin, and retry calls that timed out or found no server."""
+    """Resume a run with the suite and dataset it began with, and retry calls that timed out or found no server."""
     # from the ledger alone: neither suite nor dataset is read again, and of a complete run only the files are written again
     places = msgspec.structs.replace(places, allowed_variables=tuple(allow_variable or ()))
     with opened_ledger(places) as opened:
