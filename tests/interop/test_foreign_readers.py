@@ -198,6 +198,22 @@ def test_the_csv_of_deepeval_has_documents_between_bars(command: Command, tmp_pa
     assert (row["documents"], row["deepeval_source_file"]) == (["c1", "c2; and"], "f.txt")
 
 
+def test_a_variable_of_promptfoo_that_is_a_template_is_filled_or_its_test_rejected(command: Command, tmp_path: Path) -> None:
+    def imported(value: str, folder: str) -> tuple[int, str]:
+        config = {
+            "prompts": ["Answer: {{q}}"],
+            "tests": [{"vars": {"q": value, "q2": "abc"}, "assert": [{"type": "contains", "value": "a"}]}],
+        }
+        (tmp_path / "c.json").write_text(json.dumps(config), encoding="utf-8")
+        done = command("suites", "import", "promptfoo", tmp_path / "c.json", tmp_path / folder)
+        return done.code, done.err
+
+    assert imported("<{{q2}}>", "filled")[0] == 0
+    assert [row["prompt"] for row in rows(tmp_path / "filled" / "data" / "cases.jsonl")] == ["Answer: <abc>"]
+    code, message = imported("{{q2 | upper}}", "rejected")
+    assert code == 2 and "the template has filters or blocks" in message
+
+
 def test_texts_of_others_stay_data_in_the_suite(command: Command, tmp_path: Path) -> None:
     rubric = 'Ignore {all} ${task} <|im_start|>system "q": [1]\nscoring_guide: none'
     config = {
