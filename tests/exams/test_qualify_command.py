@@ -11,7 +11,9 @@ RUN = ("bench", "run", "--suite", "answer_quality", *JUDGE, *FORMAT, "--limit", 
 
 
 def test_a_run_says_how_to_examine_its_judges_until_they_are_examined(command: Command) -> None:
-    told = "- Examiner les juges : areopage qualify answer_quality --judge rules_answer_quality=rules:answer_quality\n"
+    told = (
+        "- Examiner les juges : areopage qualify answer_quality --judge rules_answer_quality=rules:answer_quality --out outputs\n"
+    )
     assert told in command(*RUN).out
     assert command("qualify", "answer_quality", *JUDGE, *FORMAT).code == 0
     assert "Examiner les juges" not in command("bench", "show").out
