@@ -113,7 +113,10 @@ def level_weights(where: str, names: Sequence[str], configured: Mapping[str, flo
     weights = {name: configured[name] for name in names if name in configured}
     if not weights or sum(weights.values()) <= 0:
         if configured or len(names) > 1:
-            warnings.append(Note("zero_weights" if weights else "no_weights", {"where": where, "names": tuple(names)}))
+            if weights:
+                warnings.append(Note("zero_weights", {"where": where, "names": tuple(names)}))
+            else:
+                warnings.append(Note("no_weights", {"where": where, "names": tuple(names)}))
         return {name: 1.0 / len(names) for name in names}, tuple(warnings)
     total = sum(configured.values())
     if abs(total - 1.0) > Weights.SUM_TOLERANCE:
