@@ -12,6 +12,7 @@ from areopage.gate.reading.identifiers import (
     ORDINAL,
     Identifier,
     IdentifierKind,
+    same_measure,
     street_of,
     unit_after,
     units_like,
@@ -160,7 +161,8 @@ class Identified:
             for number, start, end in self._digits(value * identifier.factor / factor):
                 unit, size = unit_after(self._texts[number], end) if identifier.unit else ("", factor)
                 # A unit that is not known, or in the head of a table, may be any.
-                if not identifier.unit or (unit, size) == (identifier.unit, factor) or (not unit and factor == identifier.factor):
+                alike = same_measure(unit, identifier.unit) and size == factor
+                if not identifier.unit or alike or (not unit and factor == identifier.factor):
                     yield number, start, end
 
     def _digits(self, value: Decimal) -> Iterator[Spot]:

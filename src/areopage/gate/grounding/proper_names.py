@@ -34,7 +34,7 @@ _COMMON_WORDS = (
     "another such its their his her our your dans pour selon lorsque quand comme mais donc car ainsi avec sans chez "
     "depuis pendant après avant entre cette ces ceux celle leur leurs son ses notre votre tout tous toute toutes autre "
     "autres enfin ensuite toutefois cependant covid covid-19 pdf html csv json api url faq tva vat usa usd eur iban bic "
-    "sms euro euros bc bce ce ad bonjour bonsoir salut coucou hello hi dear cher chère chers "
+    "sms euro euros celsius fahrenheit bc bce ce ad bonjour bonsoir salut coucou hello hi dear cher chère chers "
 )
 _COMMON = frozenset(_COMMON_WORDS.split())
 _LINE = 200  # characters on each side of a word in which its line is looked at

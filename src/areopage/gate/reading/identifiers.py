@@ -97,6 +97,7 @@ _SPELLINGS = {
     "<metre>": ("mètre", "mètres", "metre", "metres", "meter", "meters"),
     "<litre>": ("litre", "litres", "liters"),
     "<mile>": ("mile", "miles"),
+    "<sign>": ("°", "º", "˚"),
     "<degree>": ("degrés", "degrees", "degré", "degree"),
     "<per_minute>": ("_par_minute", "_per_minute", "/minute"),
     "<per_hour>": ("_par_heure", "_per_hour", "-heure", "/heure", "_à_l'heure", "_à_l’heure"),
@@ -126,7 +127,7 @@ _UNITS: Mapping[str, Mapping[int | Decimal, str]] = {
     },
     "tension": {1000: "kv kilovolts", 1: "v volt volts", Decimal("0.001"): "mv"},
     "current": {1000: "a ampère ampères amps", 1: "ma"},
-    "power": {10**6: "mw mégawatts megawatts", 1000: "kw kilowatts", 1: "w watt watts"},
+    "power": {10**6: "mw mégawatts megawatts", 1000: "kw kilowatts", 1: "w watt watts", Decimal("0.001"): "mW milliwatts"},
     "energy": {
         10**6: "mwh",
         1000: "kwh kilowattheure kilowattheures kilowatt-heures kilowatt_hours kilowatt-hours",
@@ -139,7 +140,11 @@ _UNITS: Mapping[str, Mapping[int | Decimal, str]] = {
         1: "ml millilitres milliliters",
     },
     "flow": {1: "l/min <litre><per_minute>", Decimal(1) / 60: "l/h <litre><per_hour>", 60: "l/s"},
-    "temperature": {1: "°c °_c °f °_f ° degrés degrees deg <degree>_celsius <degree>_fahrenheit <degree>_centigrade"},
+    # Each scale is a kind of its own: no factor converts one to another.
+    "degree": {1: "° <degree> deg"},
+    "celsius": {1: "<sign>c <sign>_c ℃ c <degree>_celsius <degree>_centigrade <degree>_c deg_c"},
+    "fahrenheit": {1: "<sign>f <sign>_f ℉ f <degree>_fahrenheit <degree>_f deg_f"},
+    "kelvin": {1: "_k <sign>k kelvin kelvins"},
     "area": {
         10**4: "ha hectare hectares",
         1: "m² m2 sq_m sqm <metre>_carré <metre>_carrés square_<metre>",
@@ -168,11 +173,14 @@ _KINDS = {
     for spelled in _spelled(unit)
 }
 _MEASURED = re.compile(
-    r"[ \u00a0\u202f\u2009-]{0,2}(?P<unit>" + "|".join(map(re.escape, sorted(_KINDS, key=len, reverse=True))) + r")(?![\w/²³])",
+    r"[ \u00a0\u202f\u2009-]{0,2}(?P<unit>"
+    + "|".join(map(re.escape, sorted(_KINDS, key=len, reverse=True))).replace(r"\ ", "[ \u00a0\u202f\u2009]")
+    + r")(?![\w/²³])",
     re.IGNORECASE,
 )
+_SPACE = re.compile("[\u00a0\u202f\u2009]")
 # What the first letters of units are; most words behind numbers begin with none of them.
-_UNIT_BEGINS = frozenset(unit[0] for unit in _KINDS)
+_UNIT_BEGINS = frozenset(unit.lstrip()[0].lower() for unit in _KINDS)
 _RANGED = re.compile(rf"[ \u00a0]?(?:à|et|ou|to|and|or|-|–)[ \u00a0]?-?{_DIGITS}")
 _STREET = (
     r"rue|avenue|av\.?|boulevard|bd|place|quai|chemin|ch\.|allées?|impasse|imp\.|cours|route|square|passage"
@@ -194,7 +202,7 @@ ADDRESS = "address"
 _HOUR = re.compile(r"(?<![\w.,:/-])(?P<hour>[0-9]{1,2})(?:[.:h](?P<minute>[0-5][0-9]))?[ \u00a0]?(?P<half>[ap])\.?m\b")
 ORDINAL = "ordinal"
 # Short ones are units only as they are written: "5 A", not "5 a day".
-_SHORT = "V A W mA mV kV kW MW L l m g t To Go Mo TB GB MB ha cm mm km kg mg cl ml dB Hz Wh"
+_SHORT = "V A W mA mV kV kW MW L l m g t To Go Mo TB GB MB ha cm mm km kg mg cl ml dB Hz Wh mW C F K ºC ºF ºK"
 _AS_WRITTEN = frozenset(_SHORT.split())
 
 _WEEKDAYS = {
@@ -354,10 +362,16 @@ def unit_after(text: str, end: int) -> tuple[str, Decimal]:
         begins = text[at : at + 3].lstrip(_BEFORE_UNIT)[:1].lower() in _UNIT_BEGINS
         match = _MEASURED.match(text, at) if begins else None
         if match:
-            unit = match["unit"].lower()
-            if len(unit) > 2 or match["unit"] in _AS_WRITTEN or "°" in unit or unit in ("m²", "m³", "m2", "m3"):
-                return _KINDS[unit]
+            written = _SPACE.sub(" ", match["unit"])
+            short = written.strip()
+            if len(short) > 2 or short in _AS_WRITTEN or not short.isalpha():
+                return _KINDS.get(written) or _KINDS[written.lower()]
     return "", Decimal(1)
+
+
+def same_measure(kind: str, other: str) -> bool:
+    """Whether two kinds of unit may measure the same; a degree without its scale may be of Celsius or Fahrenheit."""
+    return kind == other or ("degree" in (kind, other) and not {kind, other}.isdisjoint(("celsius", "fahrenheit")))
 
 
 def units_like(kind: str) -> Iterator[Decimal]:
