@@ -130,3 +130,59 @@ def test_any_json_object_is_read_or_refused_and_no_half_of_a_character_is_left(v
     content = json.dumps({"choices": [{"message": {"content": "x"}}], "usage": value, "provider": value}).encode()
     assert answer_of(decode_reply(content, OpenAIReply)) == "x"
     json.dumps(whole_characters(decode_any(content)), ensure_ascii=False).encode()
+
+
+def event(value: object) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def piece(content: str, end: str | None = None) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": content}, "finish_reason": end}]}
+
+
+DONE = b"data: [DONE]\n\n"
+COUNTED: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 12, "completion_tokens": 5}}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        event(piece("")) + event(piece('{"sco')) + event(piece('re": 4}')) + event(piece("", "stop")) + event(COUNTED) + DONE,
+        b": keep-alive\n\n" + event(piece('{"score": 4}', "stop")) + b"event: usage\n" + event(COUNTED),
+        json.dumps(WHOLE).encode() + b"\n\n" + DONE,
+        json.dumps(WHOLE, indent=2).encode() + b"\n\n" + DONE,
+        event(WHOLE),
+        b": OPENROUTER PROCESSING\n\n" + json.dumps(WHOLE).encode(),
+        event(piece('{"score"')) + event(piece(": 4}")) + event(COUNTED) + DONE,
+    ],
+)
+def test_a_stream_that_was_not_asked_for_is_joined(content: bytes) -> None:
+    reply = decode_reply(content, OpenAIReply)
+    choice = next(filter(None, reply.choices or ()))
+    message = choice.delta or choice.message
+    assert message and text_of(message) == '{"score": 4}'
+    assert reply.usage and reply.usage.prompt_tokens == 12
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        event(piece('{"score": 4')) + event(piece("}")),
+        event(piece('{"score": 4')) + b'data: {"choices": [{"del',
+        b"data: 1\n\ndata: 2\n\n" + DONE,
+        b"Bad gateway",
+        DONE,
+    ],
+)
+def test_a_stream_that_is_cut_and_what_is_none_stay_errors(content: bytes) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        decode_reply(content, OpenAIReply)
+
+
+def test_an_error_in_a_stream_is_kept() -> None:
+    assert decode_reply(event(piece("{")) + event({"error": {"message": "gone"}}), OpenAIReply).error == {"message": "gone"}
+
+
+@pytest.mark.parametrize("reason", ["null", "None", "", None])
+def test_no_reason_is_an_end(reason: str | None) -> None:
+    assert end_of(reason) == "stop"

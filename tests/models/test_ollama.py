@@ -173,7 +173,9 @@ def test_a_cut_answer_says_length() -> None:
     assert generate(fake).finish_reason == "length"
 
 
-@pytest.mark.parametrize("reply", [{"error": "unexpected EOF"}, {}, {"message": None}, []])
+@pytest.mark.parametrize(
+    "reply", [{"error": "unexpected EOF"}, {}, {"message": None}, [], {"message": {"content": ""}, "done_reason": "load"}]
+)
 def test_a_200_without_an_answer_is_a_fault(reply: Any) -> None:
     fake = FakeOllama()
     fake.replies["/api/chat"] = (200, reply)

@@ -1,4 +1,4 @@
-"""JSON of servers: what is whole is read as it is; of a reply with one broken field the rest is kept.
+"""JSON of servers: what is whole is read as it is; of a reply with one broken field the rest is kept; a stream is joined.
 
 Gateways cut a text within a character, write NaN, or count tokens in words. The answer in such a reply is paid for.
 """
@@ -7,6 +7,7 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
+from areopage.models.streamed import joined_stream
 from areopage.text import decode_any
 
 T = TypeVar("T")
@@ -17,11 +18,20 @@ def decode_reply(content: bytes, into: type[T]) -> T:
     try:
         return msgspec.json.decode(content, type=into)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        value = decode_any(content)
+        value = _decoded(content)
     try:
         return cast(T, _converted(value, into))
     except msgspec.ValidationError as error:
         raise msgspec.DecodeError(str(error)) from error
+
+
+def _decoded(content: bytes) -> Any:
+    try:
+        return decode_any(content)
+    except msgspec.DecodeError:
+        if (joined := joined_stream(content)) is None:
+            raise
+        return joined
 
 
 def _converted(value: Any, into: Any) -> Any:

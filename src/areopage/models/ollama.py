@@ -88,7 +88,7 @@ class OllamaModel(ChatModel[_OllamaReply]):
     def _completion(self, reply: _OllamaReply, seconds: float) -> Completion:
         if reply.error is not None:
             raise self._fault_in(reply.error)
-        if reply.message is None:
+        if reply.message is None or (reply.done_reason in ("load", "unload") and not reply.message.content):
             raise CallUnreachable(f"{self.server.address}{self.path}: the answer holds no message")
         return Completion(
             text=reply.message.content or "",

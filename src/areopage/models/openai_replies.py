@@ -71,6 +71,17 @@ class OpenAIReply(msgspec.Struct):
     provider: Any = None
     prompt_filter_results: Any = None
     prompt_feedback: Any = msgspec.field(name="promptFeedback", default=None)
+    message: Any = None
+    detail: Any = None
+    code: Any = None
+    type: Any = None
+
+    @property
+    def fault(self) -> object:
+        """The error in place of an answer, in its field or as the reply itself (vLLM, FastAPI servers); None where it is none."""
+        if self.error or self.choices is not None or not (said := self.message or self.detail):
+            return self.error or None
+        return {"message": said, "code": self.code, "type": self.type}
 
 
 def completion_of(reply: OpenAIReply, choice: ChatChoice | None, seconds: float) -> Completion:
@@ -147,6 +158,6 @@ def _part_text(part: Any) -> str:
 
 def end_of(reason: str | None) -> str:
     """Why an answer ended, in the protocol's words; some providers put the kind of filter behind its name."""
-    if not reason:
+    if not reason or reason.lower() in ("null", "none"):
         return "stop"
     return CONTENT_FILTER if reason.startswith(CONTENT_FILTER) else _ENDS.get(reason.lower(), reason)
