@@ -194,6 +194,11 @@ def test_a_body_that_is_not_the_json_expected_is_unreachable(body: bytes) -> Non
     assert "\n" not in str(fault)
 
 
+def test_the_message_of_json_that_is_called_a_page_is_read() -> None:
+    fault = fault_of(replying(400, body=b'{"error": {"message": "no seed"}}', content_type="text/html"))
+    assert str(fault).endswith("answered 400: no seed")
+
+
 @pytest.mark.parametrize("kind", ["text/html", "application/json"])
 def test_a_web_page_in_place_of_an_answer_is_called_one(kind: str) -> None:
     fault = fault_of(replying(body=b"\n<!doctype html><title>Sign in</title>", content_type=kind))
@@ -245,6 +250,8 @@ def test_a_page_of_html_is_reduced_to_its_status() -> None:
     [
         ({"retry-after-ms": "1500", "Retry-After": "9"}, 1.5),
         ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "7s"}, 7.0),
+        ({"Retry-After": "1500ms"}, 1.5),
         ({"Retry-After": "0.25"}, 0.25),
         ({"Retry-After": "-3"}, 0.0),
         ({"Retry-After": "nan"}, 0.0),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from areopage.errors import CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown
+from areopage.errors import CallRejected, CallUnreachable, ModelError, ModelMissing, PromptTooLong, ServerDown
 from areopage.models import providers
 from areopage.models.openai import OLLAMA_ONLY_OPTIONS, OpenAIModel, chat_body, open_model
 from areopage.models.port import Completion, Message, ModelStatus, TokenLogprob, sent
@@ -304,11 +304,11 @@ def test_a_server_without_a_list_is_borne_if_the_model_answers() -> None:
 def test_a_refused_key_is_named_by_its_variable_and_never_shown(status: int) -> None:
     fake = FakeServer()
     fake.replies["/v1/models"] = (status, {"error": {"message": f"Incorrect API key provided: {KEY}"}})
+    fake.replies[CHAT] = (status, {"error": {"message": "no"}})
     with pytest.raises(ModelError, match="correct the environment variable OPENAI_API_KEY") as caught:
         check(fake)
     assert KEY not in str(caught.value)
     fake.replies["/v1/models"] = (404, {})
-    fake.replies[CHAT] = (status, {"error": {"message": "no"}})
     with pytest.raises(ModelError, match="correct the environment variable OPENAI_API_KEY"):
         check(fake)
 
@@ -590,3 +590,82 @@ def test_an_unlisted_model_that_refuses_the_probe_for_another_reason_is_there(me
 def test_an_unlisted_model_that_the_server_does_not_have_is_missing(message: str) -> None:
     with pytest.raises(ModelMissing, match="has no model 'x'"):
         check(replying({"error": {"message": message}}, 400), "x")
+
+
+# --- shapes of gateways
+
+
+@pytest.mark.parametrize(("status", "message"), [(403, "Missing scopes: api.model.read."), (405, "Method Not Allowed")])
+def test_a_key_that_may_not_list_models_may_call_them(status: int, message: str) -> None:
+    fake = FakeServer()
+    fake.replies["/v1/models"] = (status, {"error": {"message": message}})
+    assert check(fake) == ModelStatus(digest=f"server {fake.url}")
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, {"object": "error", "message": "This model's maximum context length is 4096 tokens. However, …", "code": 400}),
+        (400, {"error": {"code": 400, "message": "it is too long", "type": "exceed_context_size_error"}}),
+        (400, {"error": "… the model is loaded with context length of only 4096 tokens"}),
+        (400, {"message": "Prompt contains 40 tokens, too large for model with 32 maximum context length", "code": "3051"}),
+        (
+            429,
+            {
+                "error": {
+                    "message": "Request too large for m on tokens per min (TPM): Limit 30, Requested 31.",
+                    "code": "rate_limit",
+                }
+            },
+        ),
+        (413, {"error": {"message": "Request too large for model `m`: Limit 30, Requested 31, …", "code": "rate_limit"}}),
+    ],
+)
+def test_a_prompt_that_does_not_fit_is_told_by_its_code_or_its_message_and_asked_once(status: int, body: dict[str, Any]) -> None:
+    fake = replying(body, status)
+    with pytest.raises(PromptTooLong):
+        generate(fake, schema=SCHEMA)
+    assert len(fake.requests) == 1
+
+
+def test_a_limit_of_tokens_per_minute_that_passes_is_no_prompt_that_does_not_fit() -> None:
+    body = {"error": {"message": "Rate limit reached for m on tokens per min (TPM): Limit 30, Used 20, Requested 11."}}
+    with pytest.raises(CallUnreachable):
+        generate(replying(body, 429))
+
+
+@pytest.mark.parametrize(
+    ("body", "pause"),
+    [
+        (
+            [{"error": {"code": 429, "message": "no", "details": [{"@type": "RetryInfo", "retryDelay": "34.074824224s"}]}}],
+            34.074824224,
+        ),
+        ({"error": {"message": "Rate limit reached. Please try again in 1.2s."}}, 1.2),
+        ({"error": {"message": "Rate limit reached. Please try again in 6m0s. Visit"}}, 360),
+        ({"error": {"message": "Please retry after 7 seconds."}}, 7),
+        ({"error": {"message": "Please try again later."}}, 0),
+    ],
+)
+def test_a_pause_is_read_from_the_body_where_no_header_asks_for_one(body: Any, pause: float) -> None:
+    with pytest.raises(CallUnreachable) as caught:
+        generate(replying(body, 429))
+    assert caught.value.retry_after == pause
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"object": "error", "message": "The model does not exist.", "type": "NotFoundError", "code": 404},
+        {"error": {"message": "The model does not exist.", "code": "404"}},
+    ],
+)
+def test_an_error_in_an_answer_that_claims_success_is_told_and_not_asked_again(body: dict[str, Any]) -> None:
+    with pytest.raises(CallRejected, match="answered 404: The model does not exist"):
+        generate(replying(body))
+
+
+@pytest.mark.parametrize("status", [409, 425])
+def test_a_conflict_or_a_call_that_came_too_early_is_worth_another_try(status: int) -> None:
+    with pytest.raises(CallUnreachable):
+        generate(replying({"error": {"message": "lock timeout"}}, status))

@@ -24,12 +24,14 @@ from areopage.models.error_bodies import (
     NO_MONEY_CODES,
     NO_SERVER_BEHIND,
     OVERLOADED,
+    PASSING,
+    TOO_LONG_CODES,
     ErrorBody,
     one_line,
     read_error,
 )
 from areopage.models.lenient_json import decode_reply
-from areopage.models.rate_headers import Allowance, allowances
+from areopage.models.rate_headers import Allowance, allowances, seconds_of
 from areopage.models.settings import Timeouts
 
 if TYPE_CHECKING:
@@ -162,9 +164,9 @@ class JsonServer:
     ) -> CallError:
         """The exception for an error that the server reports, with its message on one line and without secrets.
 
-        A status under 300 is an error object inside an answer that claims success; like 408 and 5xx it is worth another try.
-        After a 429 or 529 that names no pause, `retry_after` is 0.0. Where the account is empty or a content filter refused, no
-        other try is worth its while, for any status.
+        A status under 300 is an error object inside an answer that claims success; like 408, 409, 425 and 5xx it is worth another
+        try. After a 429 or 529 that names no pause, `retry_after` is 0.0. Where the account is empty, a content filter refused or
+        the prompt does not fit, no other try is worth its while, for any status.
         """
         for secret in self._secrets:
             message = message.replace(secret, "***")
@@ -173,13 +175,12 @@ class JsonServer:
             return CallRejected(text, status=HTTPStatus.BAD_REQUEST, code=body.code, filtered=body.filtered)
         if body is not None and body.code in NO_MONEY_CODES:
             return CallRejected(text, status=HTTPStatus.PAYMENT_REQUIRED, code=body.code)
+        if body is not None and body.code in TOO_LONG_CODES:
+            kept = HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in OVERLOADED
+            return CallRejected(text, status=status if kept else HTTPStatus.BAD_REQUEST, code=body.code)
         if status in OVERLOADED:
             return CallUnreachable(text, retry_after=retry_after or 0.0)
-        if (
-            status >= HTTPStatus.INTERNAL_SERVER_ERROR
-            or status < HTTPStatus.MULTIPLE_CHOICES
-            or status == HTTPStatus.REQUEST_TIMEOUT
-        ):
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status < HTTPStatus.MULTIPLE_CHOICES or status in PASSING:
             return CallUnreachable(text, retry_after=retry_after, silent=status in NO_SERVER_BEHIND)
         return CallRejected(text, status=status, code=body.code if body is not None else "")
 
@@ -211,7 +212,8 @@ class JsonServer:
             # without its query, which may repeat ours
             location = reply.headers.get("location", "another place").partition("?")[0]
             message = f"it redirects to {location}: give that address"
-        raise self.fault(path, reply.status, message, retry_after=_retry_after(reply.headers, datetime.now(UTC)), body=body)
+        asked = _retry_after(reply.headers, datetime.now(UTC))
+        raise self.fault(path, reply.status, message, retry_after=body.pause if asked is None else asked, body=body)
 
     async def _exchange(self, method: str, path: str, data: bytes | None, total: float, query: Query | None) -> "HttpReply":
         try:
@@ -244,7 +246,8 @@ class JsonServer:
 
 
 def _is_page(content: bytes, content_type: str) -> bool:
-    return "html" in content_type or content.lstrip()[:1] == b"<"
+    first = content.lstrip()[:1]
+    return first == b"<" or ("html" in content_type and first not in (b"{", b"["))  # some gateways call their JSON a page
 
 
 def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -253,7 +256,7 @@ def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     if milliseconds is not None:
         return max(0.0, milliseconds / 1000)
     text = headers.get("retry-after", "")
-    seconds = _finite(text)
+    seconds = seconds_of(text.strip()) if _finite(text) is None else _finite(text)
     if seconds is not None:
         return max(0.0, seconds)
     try:

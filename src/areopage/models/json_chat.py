@@ -144,7 +144,7 @@ class ChatModel(ABC, Generic[Reply]):
 
     def _fault_in(self, error: object) -> CallError:
         body = error_of({"error": error})
-        return self.server.http.fault(self.path, error_status(error), body.message, body=body)
+        return self.server.http.fault(self.path, error_status(error), body.message, retry_after=body.pause, body=body)
 
     def _refuse_too_long(self, messages: Sequence[Message], options: Options) -> None:
         if refusal := self._meter.refusal(messages, *self._window(options)):

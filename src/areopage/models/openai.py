@@ -88,7 +88,7 @@ class OpenAIModel(ChatModel[OpenAIReply]):
         digest of weights, and one name may stand for two models on two servers: the address stands in for it.
         """
         digest, name = f"{SERVER}{self.server.address}", self.reference.model
-        models = await listed(self.server)
+        models = await self._listed()
         entry = next((model for model in models or () if model.name == name), None)
         if entry is not None:
             if self.server.may_cut:  # the server of llama.cpp says how many calls it works on at once
@@ -113,6 +113,16 @@ class OpenAIModel(ChatModel[OpenAIReply]):
         except CallError as fault:
             raise self.server.down(fault) from fault
         return ModelStatus(digest=digest)
+
+    async def _listed(self) -> tuple[ListedModel, ...] | None:
+        """The models that the server lists; None where it has no list, or has none for this key, which may be for calls alone."""
+        try:
+            return await listed(self.server)
+        except ModelError as fault:
+            cause = fault.__cause__
+            if isinstance(cause, CallRejected) and cause.status in (403, 405):
+                return None
+            raise
 
     def _plain_body(self, messages: Sequence[Message], options: Options) -> dict[str, Any]:
         """The body of a call; num_ctx is not sent, since no server of this protocol takes it."""
@@ -155,8 +165,8 @@ class OpenAIModel(ChatModel[OpenAIReply]):
         raise fault
 
     def _completion(self, reply: OpenAIReply, seconds: float) -> Completion:
-        if reply.error:
-            raise self._fault_in(reply.error)
+        if fault := reply.fault:
+            raise self._fault_in(fault)
         choice = next(filter(None, reply.choices or ()), None)
         if choice is not None and (choice.error or choice.finish_reason == "error"):
             raise self._fault_in(choice.error)
