@@ -14,7 +14,7 @@ from areopage.criteria import SINGLE, Criterion, load_criteria
 from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury import Judge, LedgerJudgments, Panel, PlannedCall, Session, choose_judges
 from areopage.ledger import Judgment, Ledger, RunKind
-from areopage.models import Agree, ModelReference, ModelSettings, OutageObserver, Traffic
+from areopage.models import Agree, ModelReference, ModelSettings, OutageObserver, Traffic, require_connections
 from areopage.scoring import Outcome, Profile
 from areopage.suites import Suite
 
@@ -137,6 +137,7 @@ def agreed(askings: Sequence[Asking], agree: Agree | None) -> tuple[Asking, ...]
 
 async def checked(asking: Asking) -> Asking:
     """Check the judges, and record their digests and what they may judge."""
+    require_connections(asking.models, asking.concurrency, asking.settings)
     return structs.replace(asking, panel=asking.panel.checked(await asking.panel.judge_statuses(asking.settings)))
 
 

@@ -20,6 +20,12 @@ from .known_providers import PROVIDERS as PROVIDERS  # The providers by name.
 from .known_providers import may_cost as may_cost  # Whether calls to a provider's models may cost money
 from .limits import KeptPlaces as KeptPlaces  # The places of calls that are made while the block runs
 from .limits import limiter_of as limiter_of  # What bounds and spaces the calls to a server
+
+# Refuse more calls at once to models on servers than the process may open connections
+from .open_files import require_connections as require_connections
+
+# How many connections of the wanted ones the process may open, after its limit of open files is raised as far as it may.
+from .open_files import room_for as room_for
 from .openai_replies import OpenAIReply as OpenAIReply  # A whole answer
 from .openai_replies import text_of as text_of  # The text of an answer
 from .own_loop import OwnLoop as OwnLoop  # A running event loop.

@@ -2,7 +2,6 @@
 connections there are in all and per client."""
 
 import asyncio
-import resource
 import socket
 from collections import Counter
 from typing import Any
@@ -192,14 +191,3 @@ def limited(limits: ConnectionLimits) -> type[LimitedProtocol]:
     """The class of connections with these limits, as uvicorn wants it."""
     made: dict[str, Any] = {"limits": limits}
     return type("LimitedProtocol", (LimitedProtocol,), made)
-
-
-def room_for(wanted: int) -> int:
-    """How many connections of the wanted ones the process may open, after its limit of open files is raised as far as it may."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    enough = wanted + RESERVED_FILES
-    if soft != resource.RLIM_INFINITY and soft < enough:
-        raised = enough if hard == resource.RLIM_INFINITY else min(enough, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
-        soft = raised
-    return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft - RESERVED_FILES))

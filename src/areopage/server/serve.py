@@ -20,9 +20,10 @@ from areopage.app import AppConfig, open_gate, open_judge, open_ledger, open_wor
 from areopage.errors import AreopageError, UserError, counted
 from areopage.extensions import required
 from areopage.ledger import Answer
+from areopage.models import room_for
 from areopage.monitor import Intake, QualityJudge
 from areopage.server.app import create_app
-from areopage.server.connections import ConnectionLimits, limited, room_for
+from areopage.server.connections import RESERVED_FILES, ConnectionLimits, limited
 from areopage.server.context import ServerContext
 from areopage.server.guards import is_loopback
 from areopage.server.telemetry import open_telemetry, traced
@@ -162,7 +163,9 @@ class Process:
             tracing=provider,
         )
         server = self._context.config.server
-        limits = ConnectionLimits(room_for(server.connections), server.connections_per_client, server.head_seconds)
+        limits = ConnectionLimits(
+            room_for(server.connections, RESERVED_FILES), server.connections_per_client, server.head_seconds
+        )
         config = uvicorn.Config(
             app,
             http=limited(limits),

@@ -27,7 +27,7 @@ from areopage.errors import ModelError, StorageError
 from areopage.jury import Judge, check_model, reached_by
 from areopage.ledger import Ledger, Run, json_text, make_folder
 from areopage.locales import Note
-from areopage.models import Agree, ModelReference, ModelSettings, Traffic
+from areopage.models import Agree, ModelReference, ModelSettings, Traffic, require_connections
 from areopage.suites import SharedSections, Suite, load_suite
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
         follow_slots: make as many calls at once as the servers of all models work on at once, where all of them tell.
 
     Raises:
-        ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used.
+        ServerDown, ModelMissing, ModelError, MissingExtra: a model cannot be used, or the connections do not fit.
         CriteriaError: no judge may judge anything.
     """
     if spec.batch:
@@ -234,6 +234,7 @@ async def check_models(spec: RunSpec, settings: ModelSettings, *, follow_slots: 
         if slots and len(slots) == len(models):
             settings = structs.replace(checked.settings, connections=min(slots))
             checked = structs.replace(checked, concurrency=min(slots), settings=settings)
+    require_connections(checked.models, checked.concurrency, settings)
     left_out = Note("unjudged_criteria", {"criteria": tuple(checked.unjudged)})
     remarks = (*spec.remarks, left_out) if checked.unjudged else spec.remarks
     remarks += _shared_models(target, checked.judges)
