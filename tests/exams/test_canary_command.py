@@ -2,7 +2,9 @@
 
 import json
 import signal
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -101,3 +103,13 @@ def test_a_killed_round_goes_on_and_pays_nothing_twice(command: Command, suite: 
     server.stop()
     assert "no Ollama server answers" in command("qualify", suite, *CANARY).refused(3)
     server.start()
+
+
+def test_a_round_that_cannot_be_read_is_named_on_one_line(command: Command, suite: Path) -> None:
+    assert command("qualify", suite, *EXAM).code == 0
+    assert command("qualify", suite, *CANARY).code == 0
+    with closing(sqlite3.connect(command.outputs / "ledger.db")) as ledger:
+        assert ledger.execute("UPDATE canary_rounds SET result = '{}' WHERE number = 1").rowcount
+        ledger.commit()
+    refused = command("qualify", suite, *CANARY).refused()
+    assert refused.startswith("the ledger is damaged: round of canaries 1: result cannot be read (")

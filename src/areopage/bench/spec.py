@@ -273,7 +273,7 @@ def encode_spec(spec: RunSpec) -> str:
 def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
     """The cases of a run, as the ledger holds them; what many have alike is held once: criteria, categories, readers, source."""
     cases, shared = list[RunCase](), dict[Any, Any]()
-    for item in _read(ledger.run_cases(run_id), RunCase, "run_cases", run_id):
+    for item in read_rows(ledger.run_cases(run_id), RunCase, "run_cases", run_id):
         for record, names in ((item, _ALIKE_IN_RUN), (item.case, _ALIKE)):
             for name in names:
                 value = getattr(record, name)
@@ -284,25 +284,27 @@ def load_run_cases(ledger: Ledger, run_id: str) -> tuple[RunCase, ...]:
 
 def load_rejected_rows(ledger: Ledger, run_id: str) -> tuple[RejectedRow, ...]:
     """The rows of the dataset that a run could not use."""
-    return tuple(_read(ledger.run_rejected(run_id), RejectedRow, "run_rejected", run_id))
+    return tuple(read_rows(ledger.run_rejected(run_id), RejectedRow, "run_rejected", run_id))
 
 
 def damaged_rows(ledger: Ledger, run_id: str) -> list[str]:
     """The cases and rejected rows of a run that cannot be read."""
     places: list[str] = []
-    list(_read(ledger.run_cases(run_id), RunCase, "run_cases", run_id, places))
-    list(_read(ledger.run_rejected(run_id), RejectedRow, "run_rejected", run_id, places))
+    list(read_rows(ledger.run_cases(run_id), RunCase, "run_cases", run_id, places))
+    list(read_rows(ledger.run_rejected(run_id), RejectedRow, "run_rejected", run_id, places))
     return places
 
 
-def _read(texts: Iterable[str], kind: type[Item], table: str, run_id: str, damaged: list[str] | None = None) -> Iterator[Item]:
+def read_rows(
+    texts: Iterable[str], kind: type[Item], table: str, run_id: str, damaged: list[str] | None = None
+) -> Iterator[Item]:
     """Decode the JSON of rows in order; damaged ones are left out and added to `damaged`, where it is given."""
     decoder = msgspec.json.Decoder(kind)
     for position, text in enumerate(texts):
         try:
             yield decoder.decode(text)
         except msgspec.MsgspecError as fault:
-            damage = DamagedRow(f"{table} {run_id} {position}", "case" if kind is RunCase else "row", fault)
+            damage = DamagedRow(f"{table} {run_id} {position}", "case" if table == "run_cases" else "row", fault)
             if damaged is None:
                 raise damage from None
             damaged.append(str(damage))

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from areopage.bench.figures.release import listed_verdict
 from areopage.bench.results.coverage import JudgedTurns, RunCoverage, run_coverage, selected_judgments
-from areopage.bench.spec import RunCase, RunSpec
+from areopage.bench.spec import RunCase, RunSpec, read_rows
 from areopage.criteria import BY_REPLY
 from areopage.errors import StorageError
 from areopage.ledger import Ledger, ReusedAnswers, Run, RunUse
@@ -20,7 +20,8 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     Args:
         spec: None if another version of areopage wrote the run.
-        coverage: None without stored scores.
+        coverage: None without stored scores, or where a case cannot be read.
+        damaged: the cases that cannot be read, each in a line.
         reused: the answers that were given to earlier runs; None where there are none.
         judgments: how many the scores use, whichever run asked for them.
         verdict: the release verdict; None without stored scores, or where the suite sets no floors.
@@ -32,6 +33,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     coverage: RunCoverage | None
     judgments: int
     verdict: Verdict | None
+    damaged: tuple[str, ...] = ()
     reused: ReusedAnswers | None = None
 
 
@@ -49,13 +51,14 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
         except StorageError:
             spec = None
         texts = list(ledger.run_cases(run.id))
-        cases = [msgspec.json.decode(text, type=_SelectedCriteria) for text in texts]
+        damaged: list[str] = []
+        cases = list(read_rows(texts, _SelectedCriteria, "run_cases", run.id, damaged))
         coverage = None
         if spec is not None and (run.finished_at is not None or use.evaluated):
             selected = Counter(key for case in cases for key in case.criteria)
             # a target's conversation may be shorter than planned
             if any(criterion.scope in BY_REPLY for criterion in spec.criteria):
-                listed = [msgspec.json.decode(text, type=RunCase) for text in texts]
+                listed = list(read_rows(texts, RunCase, "run_cases", run.id, damaged))
                 selected = selected_judgments(spec, listed, JudgedTurns(listed))
             coverage = run_coverage(spec, selected, use.scored, use.not_applicable)
             if use.evaluated == len(cases) and not coverage.lost:
@@ -67,9 +70,10 @@ def run_summaries(ledger: Ledger) -> Iterator[RunSummary]:
         yield RunSummary(
             run=run,
             spec=spec,
-            cases=len(cases),
-            coverage=coverage,
+            cases=len(texts),
+            coverage=None if damaged else coverage,
             judgments=use.judgments,
             verdict=listed_verdict(run, spec, ledger) if spec is not None else None,
+            damaged=tuple(damaged),
             reused=ledger.answers.reused_in(run.id) if reuses else None,
         )

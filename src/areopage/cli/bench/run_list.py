@@ -6,7 +6,7 @@ import typer
 
 from areopage.bench import RunSummary, run_summaries
 from areopage.cli.bench.places import opened_ledger
-from areopage.cli.options import PlacesOptions
+from areopage.cli.options import PlacesOptions, tell
 from areopage.locales import MISSING
 from areopage.report import UNSEEN_WIDTH, Printer, Table, columns, report_locale, rows, text_console
 
@@ -18,6 +18,8 @@ def list_runs(*, places: PlacesOptions) -> None:
     if not summaries:
         typer.echo(f"no runs in {place}")
         return
+    for damage in (damage for summary in summaries for damage in summary.damaged):
+        tell(damage)
     facts_shown = ("begun (UTC)", "suite", "target", "mode", "language", "dataset", "state", "verdict")
     heads = columns(*facts_shown, "cases", "coverage", "judgments", first="run", texts=range(1, 9))
 

@@ -14,7 +14,7 @@ from areopage.errors import UserError
 from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.connection import storage_errors
 from areopage.ledger.tables.database import Store
-from areopage.ledger.tables.rows import TEXTS, json_text, naive, record_of, row_of, storable
+from areopage.ledger.tables.rows import TEXTS, decoded, json_text, naive, record_of, row_of, storable
 from areopage.ledger.tables.schema import api_keys, audit, sessions
 from areopage.ledger.write.operations import ApiKey, AuditEntry, Role
 
@@ -148,4 +148,5 @@ def _key_hash(key: str) -> str:
 
 
 def _key_of(row: Row[Any]) -> ApiKey:
-    return record_of(ApiKey, row, collections=TEXTS.decode(row.collections) if row.collections else ())
+    collections = decoded(TEXTS, row.collections, f"API key {row.id}", "collections") if row.collections else ()
+    return record_of(ApiKey, row, collections=collections)

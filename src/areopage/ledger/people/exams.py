@@ -30,7 +30,7 @@ from areopage.ledger.tables.chain import append_sealed
 from areopage.ledger.tables.connection import storage_errors
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Standing
-from areopage.ledger.tables.rows import json_text, record_of, row_of, rows_in, storable
+from areopage.ledger.tables.rows import decoded, json_text, record_of, row_of, rows_in, storable
 from areopage.ledger.tables.schema import calibrations, canary_rounds, qualifications
 from areopage.models import ModelReference
 from areopage.scoring import Look, Shift
@@ -159,7 +159,8 @@ def drifts_by_path(connection: Connection, paths: set[str]) -> dict[str, list[Ca
 
 
 def _round_of(row: Row[Any]) -> CanaryRound:
-    return record_of(CanaryRound, row, **structs.asdict(_RESULT.decode(row.result)))
+    result = decoded(_RESULT, row.result, f"round of canaries {row.number}", "result")
+    return record_of(CanaryRound, row, **structs.asdict(result))
 
 
 # --- stored panels

@@ -98,6 +98,18 @@ def record_of(kind: type[Record], row: Row[Any], **others: Any) -> Record:
     return kind(**fields, **others)
 
 
+def decoded(decoder: Decoder[Value], text: str, row: str, column: str) -> Value:
+    """Decode the JSON of a row's column.
+
+    Raises:
+        DamagedRow: it cannot be read.
+    """
+    try:
+        return decoder.decode(text)
+    except msgspec.MsgspecError as fault:
+        raise DamagedRow(row, column, fault) from None
+
+
 @cache
 def _decoders(kind: type[Struct]) -> tuple[tuple[str, Decoder[Any] | None], ...]:
     """The fields of a record, each with what reads its JSON; None where the column holds the value itself."""

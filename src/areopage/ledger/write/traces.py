@@ -5,12 +5,10 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.json import Decoder
 from sqlalchemy import Connection, Row, Table, bindparam, func, insert, or_, select, text, update
 
-from areopage.errors import DamagedRow
 from areopage.gate import Decision
 from areopage.ledger.people.held import count_waiting, held_key, is_held, lock_waiting, queue_traces
 from areopage.ledger.people.labels import Labels, set_done
@@ -31,6 +29,7 @@ from areopage.ledger.tables.records import Label
 from areopage.ledger.tables.rows import (
     RowValues,
     chunks,
+    decoded,
     insert_into,
     insert_rows,
     naive,
@@ -242,10 +241,7 @@ _DECISION = Decoder(Decision)
 
 def _trace_of(row: Row[Any]) -> Trace:
     answer = answer_of(row)
-    try:
-        decision = None if row.decision is None else _DECISION.decode(row.decision)
-    except msgspec.MsgspecError as fault:
-        raise DamagedRow(f"answer {answer.id}", "decision", fault) from None
+    decision = None if row.decision is None else decoded(_DECISION, row.decision, f"answer {answer.id}", "decision")
     return record_of(Trace, row, answer=answer, decision=decision, language=row.read_language)
 
 
