@@ -109,6 +109,23 @@ def test_a_table_of_the_queued_answers_has_no_score_and_its_labels_come_back(fin
     assert "3 answers labelled" in finished("bench", "review", "--status").out
 
 
+def test_commands_of_a_review_name_the_configuration_and_the_ledger_that_were_named(finished: Command) -> None:
+    ledger, config = str(finished.outputs / "ledger.db"), finished.folder / "mine.yml"
+    config.write_text(f"ledger: {finished.folder / 'other.db'}\n", encoding="utf-8")
+    named = ("--config", str(config), "--ledger", ledger)
+    status = finished("bench", "review", "--status", *named).out
+    queue = status.partition("queue answers with: ")[2].splitlines()[0]
+    assert finished(*shlex.split(queue)[1:]).code == 0 and f"--config {config} --ledger {ledger}" in queue
+    shown = finished("bench", "review", *named)
+    assert f"AREOPAGE_LEDGER=outputs/ledger.db areopage serve --no-worker --config {config}, then" in shown.out, shown.err
+    finished.environment["AREOPAGE_LEDGER"] = str(finished.folder / "third.db")
+    assert "AREOPAGE_LEDGER=outputs/ledger.db areopage serve" in finished("bench", "review", *named).out
+    file = finished.folder / "answers.csv"
+    afterwards = finished("bench", "review", "--export", file, *named).out.partition("afterwards: ")[2]
+    assert afterwards.endswith(f"--ledger outputs/ledger.db --config {config}\n")
+    assert "labels: 0 new" in finished(*shlex.split(afterwards)[1:]).out  # the table is found, and nobody has labelled yet
+
+
 def test_the_command_that_a_signature_names_renews_the_report_in_a_folder_elsewhere(command: Command, tmp_path: Path) -> None:
     make_run(command.folder)
     (folder,) = command.run_folders()

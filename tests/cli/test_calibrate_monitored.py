@@ -1,6 +1,7 @@
 """Calibrations of monitored answers: each label is weighed by its day's traffic, and what they cannot do is refused."""
 
 import json
+import shlex
 import sqlite3
 from collections.abc import Sequence
 from datetime import timedelta
@@ -99,7 +100,9 @@ def test_labels_of_a_periods_sample_correct_its_mean_weighed_by_the_days(monitor
     assert fitted.code == 0, fitted.err
     assert "labels: 28 of 28 answers drawn at random, by Anne" in fitted.out
     assert "each label is weighed by its day's traffic" in fitted.out and "were not drawn at random" in fitted.out
-    assert f"--days {DAYS} --until {UNTIL} --calibration" in fitted.out
+    (command,) = (line.removeprefix("apply it: ") for line in fitted.out.splitlines() if line.startswith("apply it: "))
+    assert command.startswith(f"areopage monitor report --days {DAYS} --until {UNTIL} --calibration ")
+    assert "Corrected by people" in monitor(*shlex.split(command)[1:], "--lang", "en").out
     assert fitted.out.count("28") >= 2 and monitor("calibrate", "list").code == 0
 
     told = json.loads(monitor(*REPORT, "--format", "json", "--calibration", "latest").out)
@@ -115,6 +118,16 @@ def test_labels_of_a_periods_sample_correct_its_mean_weighed_by_the_days(monitor
     assert "Corrected by people" not in monitor(*REPORT).out
     html = monitor(*REPORT, "--calibration", "latest", "--format", "html", "--out", "-").out
     assert f'title="{told["calibration"]["id"]}"' in html and "Anne" not in html
+
+
+def test_the_command_that_applies_a_calibration_names_the_configuration_and_what_was_chosen(monitor: Command) -> None:
+    config = monitor.folder / "my config.yml"
+    config.write_text(f"ledger: {monitor.outputs / 'ledger.db'}\n", encoding="utf-8")
+    fitted = monitor("calibrate", "monitored", "--days", str(DAYS), "--until", UNTIL, "--config", str(config))
+    assert fitted.code == 0, fitted.err
+    (command,) = (line.removeprefix("apply it: ") for line in fitted.out.splitlines() if line.startswith("apply it: "))
+    assert shlex.split(command)[-2:] == ["--config", str(config)]
+    assert "Corrected by people" in monitor(*shlex.split(command)[1:], "--lang", "en").out
 
 
 def test_another_period_assumes_the_relation_and_says_so(monitor: Command) -> None:

@@ -34,9 +34,10 @@ DURATIONS = re.compile(r"(^|_)(seconds|duration|latency|rate|versions?|elapsed)(
 class Normal:
     """Normalises the texts of one ledger; an id bears the same name wherever it stands."""
 
-    def __init__(self, folder: str, version: str, ids: Iterable[str] = ()) -> None:
-        """Args: folder, whose path is left out; version, of the package; ids, of runs, the oldest first."""
-        self._fixed = [(folder, "FOLDER"), (f"areopage {version}", "areopage VERSION"), (f'"{version}"', '"VERSION"')]
+    def __init__(self, folder: str, version: str, ids: Iterable[str] = (), ledger: str = "") -> None:
+        """Args: folder, whose path is left out; version, of the package; ids, of runs, the oldest first; ledger, its place."""
+        self._fixed = [(ledger, "LEDGER")] if ledger else []
+        self._fixed += [(folder, "FOLDER"), (f"areopage {version}", "areopage VERSION"), (f'"{version}"', '"VERSION"')]
         self._fixed += [(id, f"RUN-{number}") for number, id in enumerate(ids, 1)]
 
     def text(self, text: str) -> str:

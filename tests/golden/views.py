@@ -46,8 +46,9 @@ Views = Iterator[tuple[str, str]]
 def bench_views(command: Command, language: str) -> Views:
     """A ledger of runs: console, files of the newest run, comparison, league, trend, pages."""
     with opened(command) as ledger:
-        runs = [run.id for run in ledger.runs() if run.kind == "bench"][::-1]
-    normal = Normal(str(command.folder), areopage.__version__, runs)
+        runs, place = [run.id for run in ledger.runs() if run.kind == "bench"][::-1], ledger.place
+    place = place if "://" in place else command.environment["AREOPAGE_LEDGER"]
+    normal = Normal(str(command.folder), areopage.__version__, runs, place)
     newest = command.outputs / runs[-1]
     command("bench", "report", "latest")
     yield "console/list.txt", normal.text(command("bench", "list").out)

@@ -2,7 +2,10 @@
 
 import html
 import re
+import shlex
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -309,6 +312,24 @@ def test_the_page_of_a_run_says_score_judges_report_and_what_waits(client: TestC
     sign_run(view_run(context.ledger.run(RUN), context.ledger), context.ledger, "Ada", "reject", NOW, actor="test")
     signed = client.get(f"/runs/{RUN}").text
     assert "Hash of what is signed (run, results, labels, name, date):" in signed
+
+
+@pytest.mark.parametrize("is_keyless", [True, False])
+def test_the_page_of_a_run_names_the_ledger_where_no_key_is_asked_for(
+    client: TestClient, context: ServerContext, is_keyless: bool
+) -> None:
+    place = Path(context.ledger.place).absolute()
+    with closing(sqlite3.connect(place)) as ledger:
+        ledger.execute("DELETE FROM review_items")
+        ledger.commit()
+    if not is_keyless:
+        sign_in(client, context, "write")
+    page = html.unescape(client.get(f"/runs/{RUN}").text)
+    option = f" --ledger {shlex.quote(str(place))}" if is_keyless else ""
+    assert (
+        f"<code>areopage bench review {RUN}{option}</code>" in page
+        and f"<code>areopage bench report {RUN}{option}</code>" in page
+    )
 
 
 def test_the_queue_names_suites_and_serves_the_chosen_one(client: TestClient, context: ServerContext) -> None:

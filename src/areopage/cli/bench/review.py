@@ -75,7 +75,7 @@ def review(
     with opened_ledger(places) as opened:
         view = view_run(opened.run(run), opened)
         if status:
-            _print_status(view)
+            _print_status(view, places.command(opened, "review", view.run.id))
             typer.echo(f"report with these figures: {places.command(opened, 'report', view.run.id)}")
         else:
             now = datetime.now(UTC)
@@ -85,7 +85,7 @@ def review(
             _print_kinds(view, done.drawn)
             typer.echo(f"new in the queue: {done.new}; in the queue before: {done.queued_before}")
         if export is not None:
-            _export(view, opened, export)
+            _export(view, opened, export, places)
         elif not status:
             _print_next_steps(view, opened, places)
 
@@ -166,14 +166,14 @@ def _print_kinds(view: RunView, drawn: dict[ReviewKind, int] | None = None) -> N
     typer.echo("\n".join(table(rows)))
 
 
-def _print_status(view: RunView) -> None:
+def _print_status(view: RunView, queue: str) -> None:
     people, locale = view.reviewed, report_locale("en")
     typer.echo(f"run {view.run.id}")
     for signoff, _ in signoff_texts(people, locale):
         typer.echo(visible(signoff))
     _print_kinds(view)
     if people is None or people.all_labelled is None:
-        typer.echo("no label counts yet: areopage bench review RUN queues answers")
+        typer.echo(f"no label counts yet, queue answers with: {queue}")
         return
     typer.echo("")
     for signoff in human_texts(people, locale):
@@ -197,11 +197,17 @@ def _print_status(view: RunView) -> None:
     typer.echo(agreement_text(run_reviewed(view, "en", sample_only=sampled).report, locale), nl=False)
 
 
+def _ledger_options(ledger: Ledger, places: Places) -> list[str]:
+    """The option that names the ledger to a command that does not look for it in the folder of the runs."""
+    return [] if find_config(places.config).shared.ledger and not places.ledger else ["--ledger", ledger.place]
+
+
 def _print_next_steps(view: RunView, ledger: Ledger, places: Places) -> None:
     config = find_config(places.config, places.ledger)
     named = ["--config", str(places.config)] if places.config else []
-    elsewhere = [] if config.shared.ledger and not places.ledger else ["--ledger", ledger.place]
-    environment = "" if not elsewhere or os.environ.get(LEDGER_VARIABLE) else f"{LEDGER_VARIABLE}={shlex.quote(ledger.place)} "
+    elsewhere = _ledger_options(ledger, places)
+    is_set = places.ledger is not None and os.environ.get(LEDGER_VARIABLE) == places.ledger
+    environment = "" if not elsewhere or is_set else f"{LEDGER_VARIABLE}={shlex.quote(ledger.place)} "
     server = config.section.server
     address = f"http://{server.host}:{server.port}"
     back = places.command(ledger, "review", view.run.id)
@@ -213,7 +219,7 @@ def _print_next_steps(view: RunView, ledger: Ledger, places: Places) -> None:
     typer.echo(f"agreement: {back} --status")
 
 
-def _export(view: RunView, ledger: Ledger, file: Path) -> None:
+def _export(view: RunView, ledger: Ledger, file: Path, places: Places) -> None:
     """Write the queued answers without any score: a column per criterion is to be filled in."""
     rubric = Rubric.of_panel(view.spec, view.run.id)
     items = [item for item in view.people.items.values() if item.state == "open"]
@@ -230,5 +236,5 @@ def _export(view: RunView, ledger: Ledger, file: Path) -> None:
                 blank = [""] * (len(criteria) + 3)
                 write((item.answer_id, case.maturity, case.prompt_text, case.response or "", *blank))
     typer.echo(f"written: {file} ({counted(len(items), 'answer')})")
-    ledger_option = ["--ledger", ledger.place]
-    typer.echo(f"afterwards: {shlex.join(['areopage', 'review', 'import', str(file), '--run', view.run.id, *ledger_option])}")
+    options = [*_ledger_options(ledger, places), *(["--config", str(places.config)] if places.config else [])]
+    typer.echo(f"afterwards: {shlex.join(['areopage', 'review', 'import', str(file), '--run', view.run.id, *options])}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import time
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
@@ -111,7 +112,9 @@ def status(config: ConfigOption = None) -> None:
         seen = f"seen {duration(max(0.0, (now - worker.seen_at).total_seconds()))} ago"
         typer.echo(f"worker {worker.id}: {state.replace('_', ' ')}, process {worker.process}, {seen}")
     if "alive" not in states:
-        typer.echo("no worker: start one with `areopage monitor worker` or `areopage serve`")
+        named = ["--config", str(config)] if config else []
+        worker_command, serve = (shlex.join(["areopage", *words, *named]) for words in (("monitor", "worker"), ("serve",)))
+        typer.echo(f"no worker: start one with `{worker_command}` or `{serve}`")
 
 
 def retry(

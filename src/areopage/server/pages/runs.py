@@ -214,6 +214,8 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
     criteria = view.spec.criteria_by_id()
     # keys are not told of the server's folders
     report = Path(view.run.folder) / REPORT
+    ledger = context_of(request).ledger.place
+    place = ["--ledger", ledger if "://" in ledger else str(Path(ledger).absolute())] if actor.keyless else []
     is_here = bool(view.run.folder) and report.is_file()
     compared = [  # a criterion with the jury's failures against people's
         (criteria[id].title, figure)
@@ -241,6 +243,7 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
             else [no_release_text(view, locale)]
         ),
         exam_steps=[(step.text, shlex.join(step.command)) for step in exam_steps(view, release, locale)] if release else [],
+        command=lambda name: shlex.join(["areopage", "bench", name, view.run.id, *place]),
         open_points=[reservation_line(reservation, locale) for reservation in reservations(view)],
         human=list(human_texts(people, locale)),
         compared=compared,
