@@ -65,3 +65,17 @@ def test_a_benchmark_is_run_in_one_call_and_found_complete_by_the_next(tmp_path:
     assert len(view.scores.records) == 1
     with areopage.Ledger.open(tmp_path / "runs" / "ledger.db") as ledger:
         assert [run.id for run in ledger.runs()] == [view.run.id]
+
+
+def test_a_benchmark_inside_an_event_loop_is_refused_with_what_works(tmp_path: Path) -> None:
+    dataset = tmp_path / "answers.jsonl"
+    dataset.write_text(json.dumps({"id": "one", "prompt": PROMPT, "response": RESPONSE}) + "\n", encoding="utf-8")
+    wishes: dict[str, Any] = {"datasets": (dataset,), "judges": ("rules:answer_quality",), "out": tmp_path / "runs"}
+
+    async def notebook() -> areopage.RunView:
+        with pytest.raises(areopage.UserError, match=r"write `await asyncio\.to_thread\(areopage\.run_benchmark, \.\.\.\)`"):
+            areopage.run_benchmark("answer_quality", **wishes)
+        assert not (tmp_path / "runs").exists()
+        return await asyncio.to_thread(areopage.run_benchmark, "answer_quality", **wishes)
+
+    assert asyncio.run(notebook()).complete

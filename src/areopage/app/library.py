@@ -9,6 +9,7 @@ from areopage.bench import Observer, RunOptions, RunView
 from areopage.bench import run_benchmark as start_run
 from areopage.jury import Evaluated
 from areopage.ledger import Ledger
+from areopage.models import refuse_in_loop
 from areopage.monitor import Documents, Prompt, QualityJudge
 from areopage.suites import Suite
 
@@ -65,9 +66,11 @@ def run_benchmark(
         options: the fields of `RunOptions`, such as `target="ollama:gemma3:4b"`, `judges=(...)`, `criteria=...`, `limit=20`.
 
     Raises:
-        UserError: the suite, the dataset or a model cannot be used, or the budget is spent; paid calls are kept.
+        UserError: the suite, the dataset or a model cannot be used, or the budget is spent; paid calls are kept. Or an event
+            loop runs in this thread, as in a notebook: use `asyncio.to_thread`.
         TypeError: a wish that there is none of.
     """
+    refuse_in_loop("run_benchmark", "await asyncio.to_thread(areopage.run_benchmark, ...)")
     folder, asked = Path(out), RunOptions(**options)
     with ExitStack() as stack:
         if not isinstance(ledger, Ledger):

@@ -29,6 +29,9 @@ from .open_files import room_for as room_for
 from .openai_replies import OpenAIReply as OpenAIReply  # A whole answer
 from .openai_replies import text_of as text_of  # The text of an answer
 from .own_loop import OwnLoop as OwnLoop  # A running event loop.
+
+# Refuse a call that starts an event loop of its own, where one runs in this thread.
+from .own_loop import refuse_in_loop as refuse_in_loop
 from .port import ANSWERED_BY as ANSWERED_BY  # The provider that answered behind a gateway follows.
 from .port import CHARACTERS_PER_TOKEN as CHARACTERS_PER_TOKEN
 from .port import NOT_SENT as NOT_SENT  # The name of an option that was left out follows.

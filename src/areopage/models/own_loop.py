@@ -5,9 +5,27 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
+from areopage.errors import UserError
+
 T = TypeVar("T")
 
 PATIENCE = 5.0
+
+
+def refuse_in_loop(call: str, instead: str) -> None:
+    """Refuse a call that starts an event loop of its own, where one runs in this thread.
+
+    Args:
+        instead: the code that works there.
+
+    Raises:
+        UserError: an event loop runs.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise UserError(f"{call} cannot be called inside a running event loop, such as that of a notebook: write `{instead}`")
 
 
 class OwnLoop:

@@ -11,6 +11,7 @@ from msgspec import structs
 
 from areopage.cases import Case, load_dataset
 from areopage.errors import UserError
+from areopage.models import refuse_in_loop
 from areopage.monitor import Documents, Prompt, case_of
 from areopage.suites import Suite, choose_language
 
@@ -59,6 +60,7 @@ class AnswerSample:
             UserError: the dataset cannot be read, or the target returns neither a text nor a text with documents.
         """
         if inspect.iscoroutinefunction(target):
+            refuse_in_loop("ask", "await sample.ask_async(target)")
             asyncio.run(self.ask_async(target, repeats=repeats))
             return
         for case in self._repeated(repeats):
