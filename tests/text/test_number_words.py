@@ -38,6 +38,8 @@ TEXTS = st.lists(
             ".",
             "\n",
             "Ⅻ",
+            "½",
+            " 1/2",
             "é",
             "İ",
             "ième",
@@ -118,7 +120,7 @@ def test_two_languages_make_no_number_together() -> None:
         ("5 m²", "5 m²"),
         ("2\u200b50\ufeff €", "250 €"),
         ("con\xadgés", "congés"),
-        ("½", "½"),
+        ("½", "0.5"),
     ],
 )
 def test_digits_of_any_script_are_digits_and_what_is_invisible_is_gone(text: str, read: str) -> None:
@@ -142,3 +144,22 @@ def test_spans_lie_in_the_text_and_keep_their_order(text: str, one: int, other: 
     start, end = readable.span(first, last)
     assert 0 <= start <= len(text) and 0 <= end <= len(text)
     assert first == last or start <= end
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("½ of it", "0.5 of it"),
+        ("⅓", "0.3333"),
+        ("2½ ans", "2.5 ans"),
+        ("2 ⅛ inches", "2.1250 inches"),
+        ("2 1/2 hours", "2.5 hours"),
+        ("1/2 heure", "0.5 heure"),
+        ("2½ million", "2500000"),
+        ("2/3 jours, le 1/2, 24/7", "2/3 jours, le 1/2, 24/7"),
+    ],
+)
+def test_a_fraction_is_read_in_decimals_where_it_is_a_sign_or_part_of_a_number(text: str, read: str) -> None:
+    readable = Readable(text)
+    assert readable.text == read
+    assert readable.original(0, len(read)) == text

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
+from decimal import Decimal
 
 from areopage.text.folding import lower_case
 from areopage.text.lexicon import FRENCH_MONTHS
@@ -21,11 +22,18 @@ _ZEROS = (
     0xA9F0, 0xAA50, 0xABF0, 0x1D7CE, 0x1D7D8, 0x1D7E2, 0x1D7EC, 0x1D7F6,
 )  # fmt: skip
 _OTHER_DIGITS = "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in _ZEROS)
+_FRACTION_SIGNS = "\u00bc-\u00be\u2150-\u215e"
 # Also: Roman numerals, numbers in circles and brackets, full-width characters.
 # Raised digits are a number where they stand alone, and else a note or an exponent.
 _ODD = re.compile(
     f"[{INVISIBLE}{_OTHER_DIGITS}\u2160-\u217f\u2460-\u249b\u24ea-\u24ff\uff01-\uff5e]"
     "|(?<![^\\s(])[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{2,}"
+    f"|(?:(?<=[0-9])[ \u00a0\u202f]?)?[{_FRACTION_SIGNS}]"
+)
+# A fraction that belongs to a whole number or a time, "2 1/2", "1/2 hour"; "2/3 hours" may be two to three.
+_MIXED = re.compile(
+    r"(?<![\w.,/:-])(?:(?P<whole>[0-9]{1,3})[ \u00a0](?P<part>1/[2-4]|2/3|3/4)(?![\w/-]|[.,][0-9])"
+    r"|(?P<alone>1/[24]|3/4)(?=[ \u00a0](?:heure|hour|jour|journée|day|an|year)(?!\w)))"
 )
 _NO_LETTERS = bytes(sign if chr(sign).islower() and sign < 128 else 32 for sign in range(256))
 # The first of a month; "premier" alone is no number.
@@ -74,8 +82,9 @@ class Readable:
     def __init__(self, text: str) -> None:
         """Make it readable; linear in the text."""
         self._whole = text
-        edits = [] if text.isascii() else [(*match.span(), _shown(match.group())) for match in _ODD.finditer(text)]
-        self._signs = Edited(text, edits) if edits else None
+        edits = [] if text.isascii() else [(*match.span(), _odd(match)) for match in _ODD.finditer(text)]
+        edits += [(*match.span(), _mixed(match)) for match in _MIXED.finditer(text)] if "/" in text else []
+        self._signs = Edited(text, sorted(edits)) if edits else None
         signs = self._signs.text if self._signs else text
         low = lower_case(signs)
         replaced: list[Edit] = [(*match.span(), "1er") for match in _FIRST.finditer(signs)] if "remier" in signs else []
@@ -98,6 +107,25 @@ class Readable:
         """What the text itself has in a span of `text`."""
         first, last = self.span(start, end)
         return self._whole[first:last]
+
+
+def _odd(match: re.Match[str]) -> str:
+    """What is read for a match of odd signs; a fraction goes on behind the digits before it: 2½ is 2.5."""
+    value = unicodedata.numeric(match.group()[-1], 0)
+    if not 0 < value < 1:
+        return _shown(match.group())
+    return _decimals(Decimal(value), behind=match.string[max(0, match.start() - 1) : match.start()].isdigit())
+
+
+def _mixed(match: re.Match[str]) -> str:
+    part, parts = map(int, (match["part"] or match["alone"]).split("/"))
+    return (match["whole"] or "") + _decimals(Decimal(part) / parts, behind=match["whole"] is not None)
+
+
+def _decimals(share: Decimal, *, behind: bool) -> str:
+    """A share of one in four decimals, without zeros at its end but where three digits would be thousands."""
+    written = f"{share:.4f}".rstrip("0")
+    return (written if len(written) != len("0.125") else f"{written}0").removeprefix("0" if behind else "")
 
 
 def _shown(sign: str) -> str:

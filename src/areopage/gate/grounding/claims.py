@@ -23,7 +23,7 @@ from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.places import ClaimPlaces, labels_said
 from areopage.gate.grounding.rows import Rows, Value, clause_at, other_column
 from areopage.gate.premises.premises import Premises
-from areopage.gate.reading.identifiers import ADDRESS, ORDINAL, SMALL, Identifier
+from areopage.gate.reading.identifiers import ADDRESS, FRACTION, ORDINAL, SMALL, Identifier
 from areopage.gate.reading.stated import CountedThings, Stated, stated_in
 from areopage.gate.records import Place
 from areopage.text import FigureText, Readable, Reference, TextFigure, decimal_of, stems
@@ -45,9 +45,7 @@ _ONE = re.compile(
 )
 _MOST_PRICED = 40  # amounts of the documents that may be multiplied
 _YEARLY = re.compile(r"(?i)\b(?:ans?|années?|annuel\w*|years?|yearly|annual\w*|mois|mensuel\w*|months?|monthly)\b")
-_FRACTION = re.compile(
-    r"(?<![\w.,/-])(?P<part>[0-9]{1,5})[ \u00a0]?/[ \u00a0]?(?P<whole>10{2,5}|[2-9])(?:e|è|ème|ième|th)?s?(?![\w/])"
-)
+_PART = re.compile(r"0\.[0-9]{1,4}")  # what half an hour begins with
 _PASSES = 3  # over the figures, since some follow from others that stand behind them
 _UNSETTLED = ("missing", "asserted", "altered")
 _YEARS = re.compile(r"(?i)\b(?:ans?|années?|years?)\b")
@@ -205,7 +203,7 @@ class _Check:
         lows = map(str.lower, texts if numbers else ())
         named = [value for low in lows for word, value in _NAMED_SHARES.items() if word in low]
         shares = {*(percentage / 100 for percentage in percentages[:_MOST_PRICED]), *named}
-        fractions = islice(_FRACTION.finditer(self._prompt), _MOST_FOLLOWED)
+        fractions = islice(FRACTION.finditer(self._prompt), _MOST_FOLLOWED)
         sums = Sums(
             {number for number in numbers if number > SMALL}
             | self._sizes(claims, "repeated")
@@ -292,6 +290,8 @@ class _Check:
 
     def _identifier(self, stated: Identifier) -> Claim:
         spots = self._identified.spots(stated)
+        if not spots and stated.kind == "number" and not stated.unit and ":" not in stated.value:
+            spots = self._shares(stated, Decimal(stated.value))
         spot = spots[0] if spots else None
         if spot is None and stated.kind == "number" and ":" not in stated.value and stated.unit not in (ORDINAL, ADDRESS):
             shortened = any(map(str.isalpha, self._readable.original(stated.start, stated.end)))
@@ -302,6 +302,13 @@ class _Check:
             rival = self._other_column(stated, clause_at(self._response, stated.start, stated.end), spots)
             claim = self._claim_at(stated, "elsewhere", spot, rival) if rival else claim
         return self._in_its_sense(stated, claim, spots) if stated.kind == "number" and ":" not in stated.value else claim
+
+    def _shares(self, stated: TextFigure | Identifier, value: Decimal) -> list[Spot]:
+        """Where a share of one that the answer writes as a fraction, ½ or 1/2, stands in percent, in words or as a count."""
+        written = self._readable.original(stated.start, stated.end)
+        if not 0 < value < 1 or "." in written or "," in written:
+            return []
+        return list(islice(self._identified.shares(value, written), _MOST_FOLLOWED))
 
     def _in_its_row(self, stated: TextFigure, claim: Claim) -> Claim:
         spots = self._places.written(stated) or self._places.valued(stated) or list(self._rows.cells(stated))
@@ -384,6 +391,9 @@ class _Check:
         clock = _CLOCK.fullmatch(stated.text) if stated.kind == "duration" else None
         if clock and (time := next(self._identified.times(int(clock["hour"]), int(clock["minute"] or 0)), None)):
             return self._claim_at(stated, "supported", time)
+        part = _PART.match(stated.text) if stated.kind == "duration" else None
+        if part and (share := self._shares(stated, decimal_of(part.group()))):
+            return self._claim_at(stated, "supported", share[0])
         spot, spoken_of = self._places.unread(stated, lambda: labels_said(self._prompt, self._response, self._stated))
         if spot is None and computed(stated, self._response, self._places.texts, self._identified.values, self._read):
             return self._claim_at(stated, "computed", None)

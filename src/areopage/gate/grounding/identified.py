@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from itertools import islice, pairwise
 
@@ -12,6 +13,8 @@ from areopage.gate.reading.identifiers import (
     ORDINAL,
     Identifier,
     IdentifierKind,
+    fractions,
+    in_decimals,
     same_measure,
     street_of,
     unit_after,
@@ -19,7 +22,7 @@ from areopage.gate.reading.identifiers import (
     weekdays,
 )
 from areopage.gate.reading.ordinals import Ordinal, cardinals, ordinals, roman
-from areopage.text import FIRST_NAMES, decimal_of, lower_case, starts_of, unaccented
+from areopage.text import DIGITS, FIRST_NAMES, decimal_of, lower_case, starts_of, unaccented
 
 _MOST_NUMBERED = 100  # up to which a number may stand in Roman numerals
 _MOST_SPOTS = 12  # of one identifier
@@ -38,6 +41,15 @@ _NUMBER = re.compile(
 )
 _ONLINE = re.compile("[@.]")
 _TO = re.compile(r"[ \u00a0]?(?:à|au|to|through|thru|until|jusqu'au|-|–)[ \u00a0]?(?:le[ \u00a0])?")
+_MOST_PARTS, _SAME_SHARE = 20, Fraction(1, 5_000)  # of a fraction; by which its four decimals may differ from it
+_PART_NAMES = {
+    2: "half|halves|moitié|demi|demie", 3: "thirds?|tiers", 4: "quarters?|quarts?", 5: "fifths?|cinquièmes?",
+    6: "sixths?|sixièmes?", 7: "sevenths?|septièmes?", 8: "eighths?|huitièmes?", 9: "ninths?|neuvièmes?", 10: "tenths?|dixièmes?",
+}  # fmt: skip
+_OF = r"(?:[ \u00a0]?[-–][ \u00a0]?|[ \u00a0](?:[^\W\d]{1,20}[ \u00a0]){0,2}?(?:sur|out of|of|in|à|to|ou|or)[ \u00a0])"
+_COUNTS = re.compile(r"([0-9]{1,5})[ \u00a0]?[/\u2044][ \u00a0]?([0-9]{1,6})")
+_PERCENT = re.compile(r"(?<![\w.,])(?P<percent>[0-9]{1,3}(?:[.,][0-9]{1,4})?)[ \u00a0\u202f]?(?:%|per ?cent|pour cent)")
+_ROUNDED_PERCENT = Fraction(7, 10)  # 66 % and 67 % are two thirds
 _GROUPING = (" ", "\u00a0", "\u202f", "\u2009", ",", ".", "'", "’")
 _JOINED_BEFORE, _JOINED_AFTER = re.compile("[0-9][.,]"), re.compile("[.,]?[0-9]")
 _EVERY_DAY = re.compile(
@@ -165,6 +177,40 @@ class Identified:
                 if not identifier.unit or alike or (not unit and factor == identifier.factor):
                     yield number, start, end
 
+    def shares(self, value: Decimal, written: str) -> Iterator[Spot]:
+        """Where a share of one stands in percent, in words or as a count: 50 %, half, 1 of 2; `written` may be 1/2."""
+        share = Fraction(value).limit_denominator(_MOST_PARTS)
+        if abs(share - Fraction(value)) > _SAME_SHARE:
+            return
+        counts = {share.as_integer_ratio()} | {(int(part), int(whole)) for part, whole in _COUNTS.findall(written)}
+        counted = "|".join(
+            rf"{'(?:1|an?|one|une?)' if part == 1 else part}{_OF}{whole}(?!\w|[.,][0-9])" for part, whole in sorted(counts)
+        )
+        named = _PART_NAMES.get(share.denominator)
+        before = r"(?<!\w)(?<![0-9][ \u00a0-])" if share.numerator == 1 else rf"(?<!\w){share.numerator}[ \u00a0-]"
+        sought = re.compile(rf"(?<![\w.,])(?:{counted})" + (rf"|{before}(?:{named})(?!\w)" if named else ""))
+        rounds = share.denominator % 3 == 0 or share.denominator % 7 == 0
+        for number, low in enumerate(self._low):
+            yield from ((number, *match.span()) for match in islice(sought.finditer(low), _MOST_TRIES))
+            for match in _PERCENT.finditer(low):
+                apart = abs(Fraction(decimal_of(match["percent"])) - 100 * share)
+                if not apart or (rounds and apart < _ROUNDED_PERCENT):
+                    yield number, match.start(), match.end()
+
+    @cached_property
+    def _fractions(self) -> list[tuple[Decimal, Spot]]:
+        return [
+            (share, (number, match.start(), match.end()))
+            for number, text in enumerate(self._texts)
+            if "/" in text or "\u2044" in text
+            for match, share in fractions(text, [digits.start() for digits in DIGITS.finditer(text)])
+        ]
+
+    def _parts_at(self, value: Decimal) -> Iterator[Spot]:
+        """Where a fraction of this value stands."""
+        if 0 < value < 1:
+            yield from (spot for share, spot in self._fractions if share == in_decimals(value))
+
     def _digits(self, value: Decimal) -> Iterator[Spot]:
         for written in _writings(value):
             for number, text in enumerate(self._texts):
@@ -173,6 +219,7 @@ class Identified:
                     before, after = text[max(0, start - 2) : start], text[end : end + 2]
                     if not (before[-1:].isdigit() or _JOINED_BEFORE.fullmatch(before) or _JOINED_AFTER.match(after)):
                         yield number, start, end
+        yield from self._parts_at(value)
 
     def _address(self, identifier: Identifier) -> Iterator[Spot]:
         number, street = re.escape(identifier.value), re.escape(lower_case(street_of(identifier.text)))

@@ -78,6 +78,13 @@ _DIGITS = (
 )
 _NUMBER = re.compile(rf"(?<![\w.,/:^°])(?<![\w.,/:^°)]-){_DIGITS}")
 _RANGE_END = re.compile(r"(?<![\w.,/:-])[0-9]{1,5}[-–](?P<last>[0-9]{1,5})(?![\w/:-]|[.,][0-9]|[ \u00a0][0-9]{3}(?![0-9]))")
+FRACTION = re.compile(
+    r"(?<![\w.,/-])(?P<part>[0-9]{1,5})[ \u00a0]?[/\u2044][ \u00a0]?(?P<whole>10{1,5}|[2-9])(?:e|è|ème|ième|th)?s?(?![\w/])"
+)
+"""A number of parts and how many parts there are: 2/3, 9/10."""
+# "Step 1/3", "page 1/2" and "(1/2)" at the end of a line number something.
+_NUMBERED = re.compile(r"(?:[ée]tapes?|steps?|part(?:ie)?s?|pages?|phases?|slides?|n°|no\.|volets?)[ \u00a0]\Z", re.IGNORECASE)
+_NUMBERED_LINE = re.compile(r"\)[ \t*:]*(?:\n|\Z)")
 _LIST_MARKS = " \t*#>|-"
 _MOST_LIST_MARKS = 8
 _BEFORE_UNIT = " \u00a0\u202f\u2009-"
@@ -325,6 +332,10 @@ def numbers(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
         yield _made("number", match, f"{hour}:{int(match['minute'] or 0):02}")
     for match in matches_at(_RATIO, text, starts):
         yield _made("number", match, f"{int(match['first'])}:{int(match['second'])}")
+    for match, share in fractions(text, starts):
+        before = text[max(0, match.start() - 20) : match.start()]
+        if not (_NUMBERED.search(before) or (before.endswith("(") and _NUMBERED_LINE.match(text, match.end()))):
+            yield _made("number", match, f"{share:f}", *unit_after(text, match.end()))
     for match in matches_at(_NUMBER, text, starts):
         unit, factor = unit_after(text, match.end())
         if not unit and (text[match.end() : match.end() + 1].isalpha() or _lists(text, match)):
@@ -338,6 +349,18 @@ def numbers(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
         last = int(match["last"])
         if unit or last > SMALL or _LOCATING.search(text, max(0, match.start() - 20), match.start()):
             yield Identifier(kind="number", value=str(last), text=match["last"], start=start, end=end, unit=unit, factor=factor)
+
+
+def fractions(text: str, starts: Sequence[int]) -> Iterator[tuple[re.Match[str], Decimal]]:
+    """The proper fractions of a text, "2/3", with their values in four decimals as the sign "⅔" is read."""
+    for match in matches_at(FRACTION, text, starts) if "/" in text or "\u2044" in text else ():
+        if 0 < int(match["part"]) < int(match["whole"]):
+            yield match, in_decimals(Decimal(match["part"]) / Decimal(match["whole"]))
+
+
+def in_decimals(share: Decimal) -> Decimal:
+    """A share of one in four decimals."""
+    return share.quantize(Decimal("0.0001")).normalize()
 
 
 def street_of(address: str) -> str:
