@@ -1,6 +1,7 @@
 """Open a dataset file by its extension and stream its rows; read Parquet."""
 
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,10 @@ def _values(column: Any) -> list[Any]:
         column = column.cast(pyarrow.time64("us"), safe=False)
     elif pyarrow.types.is_duration(kind) and kind.unit == "ns":
         column = column.cast(pyarrow.duration("us"), safe=False)
-    values: list[Any] = column.to_pylist()
+    try:
+        values: list[Any] = column.to_pylist()
+    except (pyarrow.ArrowException, OverflowError, ValueError):
+        return [_value(cell) for cell in column]
     return values
 
 
@@ -139,3 +143,22 @@ def _plain(name: str, cell: Any) -> Any:
         if field_named(name):
             raise
         return f"[{len(cell)} bytes]"
+
+
+def _value(cell: Any) -> Any:
+    """The value of a cell, or where Python has none, as for the year 20000 or an unknown time zone, its text."""
+    import pyarrow
+
+    with suppress(pyarrow.ArrowException, OverflowError, ValueError):
+        return cell.as_py()
+    kind = cell.type
+    if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
+        return cell.cast(pyarrow.large_binary()).as_py()  # bytes that are no text
+    if pyarrow.types.is_timestamp(kind):
+        zone = "Z" if kind.tz else ""
+        return f"{cell.cast(pyarrow.timestamp(kind.unit)).cast(pyarrow.large_string()).as_py()}{zone}"
+    if pyarrow.types.is_duration(kind):
+        return f"{cell.value} {kind.unit}"
+    with suppress(pyarrow.ArrowException, OverflowError, ValueError):
+        return cell.cast(pyarrow.large_string()).as_py()
+    return b"\xff"  # lists and structures that hold such values

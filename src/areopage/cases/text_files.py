@@ -4,7 +4,9 @@ import codecs
 import csv
 import io
 import logging
+import math
 import re
+import string
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -36,10 +38,12 @@ _DIRECTIVE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
 # csv.field_size_limit belongs to the whole process: one thread at a time may lend it.
 _FIELD_LIMIT = threading.Lock()
 _HEAD = 4096
+_BLANK = f"{string.whitespace}\u00a0\ufeff"  # around the name of a column
 # The fields of an Inspect log have an order: the library writes them so, and reads a log's beginning by it.
 _INSPECT_LOG = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:')
 _DECODER = msgspec.json.Decoder()
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_NO_NUMBER = re.compile(rb"[:,\[]\s*(?:NaN|-?Infinity)\b")  # as Python and pandas write it, against the standard
 _ARRAY_DECODER = msgspec.json.Decoder(list[msgspec.Raw])
 # Full-width signs too: some spreadsheets level them to the plain ones before they look for a formula.
 _FORMULA = re.compile(r"[\s\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*+[=+@|＝＋－＠｜-]")
@@ -167,7 +171,7 @@ def read_csv(path: Path) -> Iterator[Row | BadRow]:
             raise DatasetError(f"{path}: the file is empty")
         if isinstance(header, BadRow):
             raise DatasetError(f"{path}: the header cannot be read: {header.reason}")
-        names = tuple(name.strip() for name in header)
+        names = tuple(name.strip(_BLANK) for name in header)
         guarded = is_export(names)
         for fields in records:
             if isinstance(fields, BadRow):
@@ -256,8 +260,7 @@ def read_jsonl(path: Path) -> Iterator[Row | BadRow]:
                     raise DatasetError(f"{path}: line {number} is longer than {MAX_RECORD:,} bytes: write one object per line")
                 yield _too_long(number, start, "line")
                 continue
-            if number == 1:
-                line = line.removeprefix(codecs.BOM_UTF8)
+            line = line.removeprefix(codecs.BOM_UTF8)  # of a file that others were appended to, too
             if line.strip():
                 yield _read_object(number, line)
 
@@ -307,11 +310,24 @@ def _decoded(line: bytes, number: int, what: str) -> Any:
     try:
         return _DECODER.decode(line)
     except msgspec.DecodeError:
-        if not _HALF.search(line):
+        half, no_number = _HALF.search(line), _NO_NUMBER.search(line)
+        if not half and not no_number:
             raise
         value = decode_any(line)
-        logger.warning("%s %d: half of a character was replaced by U+FFFD", what, number)
-        return value
+        if half:
+            logger.warning("%s %d: half of a character was replaced by U+FFFD", what, number)
+        if no_number:
+            logger.warning("%s %d: NaN or Infinity was read as null", what, number)
+        return _without_nan(value)
+
+
+def _without_nan(value: Any) -> Any:
+    """A JSON value with null in place of what is no number."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [_without_nan(item) for item in value]
+    return {name: _without_nan(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def inert_cell(value: Any) -> str:

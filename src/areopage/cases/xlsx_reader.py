@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -100,5 +101,6 @@ def _cell_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+        # the digits that were typed: an identifier of 18 digits is neither rounded nor written with an exponent
+        return f"{Decimal(repr(value)):f}".removesuffix(".0") if value.is_integer() and abs(value) < 1e21 else repr(value)
     return value.isoformat() if isinstance(value, dt.date | dt.time) else str(value)
