@@ -79,7 +79,7 @@ class Copy:
 
     def _kept(self, piece: Any) -> Any:
         if not self._over:
-            self._pieces.append(piece)
+            self._pieces.append(dict(piece) if type(piece) is dict else piece)  # some bots fill one mapping again and again
         return piece
 
     def __del__(self) -> None:

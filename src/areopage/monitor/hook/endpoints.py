@@ -5,7 +5,7 @@ Every chunk goes to the client at once; copies are kept up to a limit, and read 
 
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -64,8 +64,8 @@ class QualityHook:
         Args:
             app: the application that answers.
             spool: the worker's spool, or its folder.
-            path: the path, or the paths, of the endpoints to listen to; `{NAME}` stands for one step, as in
-                `/tenants/{tenant}/chat`, `{NAME:path}` for several.
+            path: the path, or the paths, of the endpoints to listen to, with or without the path of a mount or of `--root-path`;
+                `{NAME}` stands for one step, as in `/tenants/{tenant}/chat`, `{NAME:path}` for several.
             prompt: the place of the question in the request.
             response: the place of the answer in the response's JSON. A response of type text/plain is the answer.
             documents: the place of the documents, in the response or else in the request; "": nowhere.
@@ -104,7 +104,7 @@ class QualityHook:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: AsgiReceive, send: AsgiSend) -> None:
         """Serve one request."""
-        matches = (pattern.fullmatch(scope["path"]) for pattern in self._paths) if scope["type"] == "http" else ()
+        matches = (pattern.fullmatch(path) for path in _paths_of(scope) for pattern in self._paths)
         match = next(filter(None, matches), None)
         if match is None or scope.get("method") == "OPTIONS":
             await self._app(scope, receive, send)
@@ -203,6 +203,15 @@ class QualityHook:
             heard.bodies = (None,)
         labels = {LABEL_NAMES[name][0]: label_text(name, heard.first(place)) for name, place in self._labels.items()}
         self._recorder.miss(why, f"{heard.path}: {reason}", labels)
+
+
+def _paths_of(scope: Mapping[str, Any]) -> Iterator[str]:
+    """The path of an HTTP request, and the one below the place where the application is mounted."""
+    if scope["type"] == "http":
+        path, root = scope["path"], scope.get("root_path", "").rstrip("/")
+        yield path
+        if root and path.startswith(f"{root}/"):
+            yield path.removeprefix(root)
 
 
 def _pattern(path: str) -> re.Pattern[str]:

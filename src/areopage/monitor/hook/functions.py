@@ -8,6 +8,8 @@ Both only append to the spool, after the answer is there; a fault in them is cou
 import asyncio
 import functools
 import inspect
+import itertools
+from collections import ChainMap
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -15,6 +17,7 @@ from typing import Any, TypeVar, cast
 from areopage.monitor.hook.bot_results import status_of
 from areopage.monitor.hook.copied_streams import Copied, Copy, Ended, copied_async, passed_on
 from areopage.monitor.hook.exchange import Exchange, Unrecognised, find_exchange, find_streamed
+from areopage.monitor.hook.fields import DOCUMENT_NAMES
 from areopage.monitor.hook.recorder import FAILED, REFUSED, SKIPPED, UNFINISHED, Recorder
 from areopage.monitor.hook.spool import Spool
 
@@ -59,6 +62,8 @@ def monitored(
     into = spool if isinstance(spool, Spool) else Spool(spool)
 
     def decorate(function: F) -> F:
+        if isinstance(function, staticmethod | classmethod):  # this decorator stands above `@staticmethod`
+            return cast(F, type(function)(decorate(function.__func__)))
         if not callable(function):
             raise TypeError(_no_function(function))
         if not evaluate:
@@ -85,22 +90,23 @@ def _recording(function: F, recorder: Recorder, extract: Extract | None) -> F:
 
         @functools.wraps(function)
         def answered(*args: Any, **kwargs: Any) -> Any:
-            return (yield from Copied(function(*args, **kwargs), Copy(listener.ended(args, kwargs))))
+            return (yield from Copied(function(*args, **kwargs), Copy(listener.ended(*listener.asked(args, kwargs)))))
     elif inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def answered(*args: Any, **kwargs: Any) -> Any:
-            return await listener.awaited(args, kwargs, function(*args, **kwargs))
+            return await listener.awaited(*listener.asked(args, kwargs), function(*args, **kwargs))
     else:
 
         @functools.wraps(function)
         def answered(*args: Any, **kwargs: Any) -> Any:
+            asked = listener.asked(args, kwargs)
             try:
                 result = function(*args, **kwargs)
             except BaseException as fault:
-                listener.failed(args, kwargs, fault)
+                listener.failed(*asked, fault)
                 raise
-            return listener.heard(args, kwargs, result)
+            return listener.heard(*asked, result)
 
     vars(answered).update(counts=recorder.counts, doubts=recorder.doubts)
     return cast(F, answered)
@@ -111,7 +117,7 @@ def _async_generator(function: Callable[..., Any], listener: "_Listener") -> Cal
 
     @functools.wraps(function)
     async def answered(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        stream = copied_async(function(*args, **kwargs), Copy(listener.ended(args, kwargs)))
+        stream = copied_async(function(*args, **kwargs), Copy(listener.ended(*listener.asked(args, kwargs))))
         sent = None
         try:
             while True:
@@ -133,6 +139,16 @@ def _async_generator(function: Callable[..., Any], listener: "_Listener") -> Cal
     return answered
 
 
+def _conversation(name: str, value: Any) -> Any:
+    """An argument with copies of its lists, except of documents, which a function may fill."""
+    if type(value) is list and name not in DOCUMENT_NAMES:
+        return [dict(item) if type(item) is dict else item for item in value]
+    if type(value) is dict:
+        lists = {key: _conversation(key, item) for key, item in value.items() if type(item) is list and key not in DOCUMENT_NAMES}
+        return ChainMap(lists, value) if lists else value
+    return value
+
+
 class _Listener:
     """Records what a function was given and what it returned."""
 
@@ -140,6 +156,17 @@ class _Listener:
         self._recorder, self._extract = recorder, extract
         self._signature = inspect.signature(function)
         self._name = getattr(function, "__qualname__", type(function).__name__)
+
+    def asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments, in which conversations stay as they are now: many functions append their answer to the one they get.
+
+        `extract` gets the arguments themselves.
+        """
+        if self._extract is not None:
+            return args, kwargs
+        names = itertools.chain(self._signature.parameters, itertools.repeat(""))
+        kept = tuple(_conversation(name, value) for name, value in zip(names, args, strict=False))
+        return kept, {name: _conversation(name, value) for name, value in kwargs.items()}
 
     async def awaited(self, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Awaitable[Any]) -> Any:
         """The result of an awaited call."""

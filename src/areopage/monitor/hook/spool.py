@@ -12,6 +12,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -38,6 +39,10 @@ class Spool:
         self._roll_at = roll_at
         # by process: a forked child must neither write to its parent's file nor wait for a lock that no thread of its holds
         self._writers: dict[int, _Writer] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets of it: the folder, and no open file."""
+        return vars(self) | {"lost": 0, "_writers": {}}
 
     def append(self, submission: Answer) -> bool:
         """Write a submission; on return it survives the death of this process.
