@@ -6,7 +6,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic import command
@@ -15,6 +17,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, event, inspect, text
+from sqlalchemy.exc import OperationalError
 
 from areopage.errors import MissingExtra, StorageError
 from areopage.ledger.read.search import SEARCH_TABLE
@@ -28,9 +31,10 @@ from areopage.ledger.tables.connection import (
     strangers,
     url_of,
 )
-from areopage.ledger.tables.records import Judgment
+from areopage.ledger.tables.records import Judgment, Run
 from areopage.ledger.tables.schema import REVISION, metadata
 
+MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
 Make = Callable[..., Judgment]
 Opener = Callable[[str | Path], Ledger]
 NAMES = ("with space.db", "what?.db", "a#b.db", "100%25.db", "é😀.db", "a&b=c.db", "sqlite:.db", "deep/er/l.db")
@@ -127,8 +131,56 @@ def test_a_path_is_a_path_whatever_characters_it_holds(tmp_path: Path, open_ledg
     assert path.read_bytes().startswith(b"SQLite format 3")
     assert ledger.place == str(path)
     beside = {f"{path.name}{end}" for end in ("", "-wal", "-shm", ".migrate.lock")}
-    assert {one.name for one in path.parent.iterdir()} <= beside
     assert open_ledger(str(path)).secret() == ledger.secret()
+    ledger.create_run(Run(id="r", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec="{}"), [])
+    for _ in ("a log lies beside it", "the file lies alone"):
+        with Ledger.open_to_read(path) as reader:
+            assert [run.id for run in reader.runs()] == ["r"]
+        ledger.close()
+    assert {one.name for one in path.parent.iterdir()} <= beside
+
+
+def test_a_link_to_a_ledger_is_that_ledger(tmp_path: Path, open_ledger: Opener) -> None:
+    """Also while a process writes to it, whose log lies beside the file; a file that is made through a link is its owner's."""
+    (tmp_path / "disk").mkdir()
+    path, link = tmp_path / "disk" / "l.db", tmp_path / "link.db"
+    link.symlink_to(path)
+    ledger = open_ledger(link)
+    assert path.stat().st_mode & 0o077 == 0
+    ledger.create_run(Run(id="r", suite="s", fingerprint="f", folder="", created_at=MOMENT, finished_at=None, spec="{}"), [])
+    with Ledger.open_to_read(link) as reader:
+        assert [run.id for run in reader.runs()] == ["r"]
+
+
+@pytest.mark.parametrize(("text", "threshold"), [("none", None), ("0", 0), ("7", 7)])
+def test_prepared_statements_can_be_switched_off_for_poolers(postgres_ledger: str, text: str, threshold: int | None) -> None:
+    sign = "&" if "?" in postgres_ledger else "?"
+    ledger = Ledger.open(f"{postgres_ledger}{sign}prepare_threshold={text}")
+    with ledger.reading() as connection:
+        driver: Any = connection.connection.driver_connection
+        assert driver.prepare_threshold == threshold
+    ledger.close()
+
+
+def test_a_threshold_that_is_no_number_is_one_line() -> None:
+    assert "prepare_threshold must be a whole number, or none" in refusal("postgresql://h/d?prepare_threshold=off")
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ("database or disk is full", "free some space"),
+        ("disk I/O error", "keep the ledger on a local disk"),
+        ("locking protocol", "keep the ledger on a local disk"),
+        ("database is locked", "wait for that process or end it"),
+        ("database disk image is malformed", "put a copy of it back"),
+        ("cannot execute INSERT in a read-only transaction", "name the primary server"),
+    ],
+)
+def test_a_fault_of_a_database_says_what_to_do(reason: str, advice: str) -> None:
+    with pytest.raises(StorageError, match=advice) as caught, storage_errors("l.db"):
+        raise OperationalError("x", {}, sqlite3.OperationalError(reason))
+    assert reason in str(caught.value)
 
 
 def test_a_sqlite_url_is_the_file_it_names(tmp_path: Path, open_ledger: Opener) -> None:

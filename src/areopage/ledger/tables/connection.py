@@ -1,6 +1,7 @@
 """Open a ledger's database and migrate it to the newest revision, or open it to read only."""
 
 import os
+import re
 import shutil
 import sqlite3
 import time
@@ -49,6 +50,7 @@ again and again: a page is copied once for many commits."""
 _PRAGMAS = ("synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON", f"wal_autocheckpoint={WAL_PAGES}")
 PATIENCE = 30.0
 """Seconds that a connection to a SQLite ledger waits for others."""
+_THRESHOLD = "prepare_threshold"
 _PAUSE = 0.01  # seconds between two looks
 MIGRATION_LOCK = 0x41524541  # any fixed number: PostgreSQL's advisory lock of migrations
 
@@ -68,8 +70,9 @@ def open_engine(location: str | Path) -> Engine:
     with storage_errors(shown(url)):
         if engine.dialect.name == "sqlite":
             event.listen(engine, "connect", set_sqlite_pragmas)
-            make_folder(Path(url.database or "").parent)
-            make_private_file(Path(url.database or ""))
+            file = Path(url.database or "").resolve()  # of a link: the file that it leads to
+            make_folder(file.parent)
+            make_private_file(file)
         try:
             _upgrade(engine)
         except BaseException:
@@ -79,9 +82,15 @@ def open_engine(location: str | Path) -> Engine:
 
 
 def _engine(url: URL, **options: Any) -> Engine:
-    if url.get_backend_name() == "postgresql" and "client_encoding" not in url.query:
+    if url.get_backend_name() == "postgresql":
         # without it a database in SQL_ASCII sends bytes for texts
-        options["connect_args"] = {"client_encoding": "utf8"}
+        arguments: dict[str, Any] = {} if "client_encoding" in url.query else {"client_encoding": "utf8"}
+        if isinstance(threshold := url.query.get(_THRESHOLD), str):
+            if not re.fullmatch(r"none|\d{1,9}", threshold, re.ASCII):
+                raise StorageError(f"{shown(url)}: {_THRESHOLD} must be a whole number, or none for no prepared statements")
+            arguments[_THRESHOLD] = None if threshold == "none" else int(threshold)
+            url = url.difference_update_query([_THRESHOLD])
+        options["connect_args"] = arguments
     try:
         return create_engine(url, **options)
     except ModuleNotFoundError:
@@ -108,22 +117,22 @@ def engine_to_read(location: str | Path) -> Iterator[Engine]:
         with storage_errors(place), _checked(_engine(url, execution_options={"postgresql_readonly": True}), place) as engine:
             yield engine
         return
-    path = Path(url.database or "")
+    path = Path(url.database or "").resolve()  # the log lies beside the file, not beside a link to it
     with storage_errors(place):
         log, shared = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
         is_shared = log.exists() and shared.exists() and os.access(shared, os.W_OK) and os.access(path.parent, os.W_OK)
         if is_shared:
-            with _sqlite_to_read(path, place, "mode=ro") as engine:
+            with _sqlite_to_read(path, place, {"mode": "ro"}) as engine:
                 yield engine
         elif log.exists() and log.stat().st_size:
             with TemporaryDirectory(prefix="areopage-") as folder:
                 for file in (path, log):
                     shutil.copyfile(file, Path(folder) / file.name)
-                with _sqlite_to_read(Path(folder) / path.name, place, "mode=ro") as engine:
+                with _sqlite_to_read(Path(folder) / path.name, place, {"mode": "ro"}) as engine:
                     yield engine
         else:
             before = _state(path)
-            with _sqlite_to_read(path, place, "mode=ro&immutable=1") as engine:
+            with _sqlite_to_read(path, place, {"mode": "ro", "immutable": "1"}) as engine:
                 yield engine
             if _state(path) != before:
                 raise StorageError(f"{place} was changed while it was read: run the command again")
@@ -135,12 +144,13 @@ def _state(path: Path) -> tuple[int, int, bool]:
 
 
 @contextmanager
-def _sqlite_to_read(path: Path, place: str, options: str) -> Iterator[Engine]:
+def _sqlite_to_read(path: Path, place: str, options: dict[str, str]) -> Iterator[Engine]:
     def only_read(connection: Any, _record: Any) -> None:
         connection.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}").fetchall()
         connection.execute("PRAGMA query_only=ON").fetchall()
 
-    engine = create_engine(f"sqlite:///file:{quote(str(path.absolute()))}?{options}&uri=true")
+    name = f"file:{quote(str(path.absolute()))}"  # SQLite decodes it; as a part of a URL it would be decoded twice
+    engine = create_engine(URL.create("sqlite", database=name, query=options | {"uri": "true"}))
     event.listen(engine, "connect", only_read)
     with _checked(engine, place):
         yield engine
@@ -345,8 +355,17 @@ def storage_errors(place: str) -> Iterator[None]:
         yield
     except DBAPIError as error:
         reason = str(error.orig).splitlines()[0] if str(error.orig) else type(error.orig).__name__
-        if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
+        if "disk is full" in reason or "No space left" in reason:
             reason = f"no space left to write ({reason}): free some space"
+        elif "disk I/O error" in reason or "locking protocol" in reason:
+            advice = "see whether there is space left, and keep the ledger on a local disk, or in PostgreSQL: SQLite needs locks"
+            reason = f"the disk failed ({reason}): {advice} that network folders often lack"
+        elif "database is locked" in reason:
+            reason = f"another process keeps it locked ({reason}): wait for that process or end it, then retry"
+        elif "malformed" in reason:
+            reason = f"the file is damaged ({reason}): put a copy of it back"
+        elif "read-only transaction" in reason:
+            reason = f"the database is read-only ({reason}): name the primary server, or a user who may write"
         elif "readonly database" in reason or "unable to open database file" in reason:
             reason = f"cannot be opened or written ({reason}): use a file in a writable folder"
         elif "no such table" in reason:
