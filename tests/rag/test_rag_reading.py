@@ -84,6 +84,67 @@ def test_html_gives_the_text_that_a_reader_sees(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<p hidden>caché<p>visible", "visible"),
+        ("<div><p hidden>caché</div>visible", "visible"),
+        ("<ul><li hidden>caché<ul><li>dessous</ul><li>visible</ul>après", "visible\naprès"),
+        ("<table><tr hidden><td>a<td>b<tr><td>c<td>d</table>fin", "c | d\nfin"),
+        ("<table><tr><td hidden>a<td>b</table>fin", "b\nfin"),
+        ("<head><title>T</title><p>texte", "texte"),
+        ("a<!-- x --!>b", "ab"),
+        ("<dialog>un</dialog><dialog open>deux</dialog>", "un\ndeux"),
+    ],
+)
+def test_what_is_invisible_in_html_ends_where_a_browser_ends_it(page: str, text: str) -> None:
+    assert [part.text for part in read_html(page).parts] == [text]
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ("<tr><th><th>2023<th>2024<tr><td>A<td>4 €<td>", "| 2023 | 2024\nA | 4 €"),
+        ("<tr><td rowspan=2>A<td>5 €<tr><td>6 €<tr><td>B<td>7 €", "A | 5 €\n| 6 €\nB | 7 €"),
+        (
+            "<tr><th>Zone<th colspan=2>Prix<th>Durée<tr><td>A<td>5 €<td>6 €<td>un an",
+            "Zone | Prix | | Durée\nA | 5 € | 6 € | un an",
+        ),
+        (
+            "<tr><td><p>Zone</p></td><td><p>Prix</p></td></tr><tr><td><p>A</p></td><td><p>5 €</p></td></tr>",
+            "Zone | Prix\nA | 5 €",
+        ),
+        ("<tr><td rowspan=99999999999>A<td colspan=x>5 €", "A | 5 €"),
+    ],
+)
+def test_a_value_of_an_html_table_stays_in_its_column(rows: str, text: str) -> None:
+    assert [part.text for part in read_html(f"<table>{rows}</table>").parts] == [text]
+
+
+def test_raised_digits_of_html_are_not_glued_to_a_number() -> None:
+    page = read_html("10<sup>3</sup> CFU, 250<sup>1</sup> euros, 12 m<sup>2</sup>, le 1<sup>er</sup> mars, H<sub>2</sub>O")
+    assert page.parts[0].text == "10³ CFU, 250¹ euros, 12 m², le 1er mars, H2O"
+
+
+@pytest.mark.parametrize(
+    ("declaration", "codec", "text"),
+    [
+        ('<meta charset="iso-8859-15">', "iso-8859-15", "12 € pour un cœur"),
+        ("<meta http-equiv='Content-Type' content='text/html; charset=windows-1251'>", "cp1251", "Цена"),
+        ('<?xml version="1.0" encoding="ISO-8859-2"?>', "iso-8859-2", "Łódź"),
+        ('<meta charset="shift_jis">', "cp932", "価格は五百円です"),
+        ('<meta charset="iso-8859-1">', "cp1252", "12 € pour un cœur"),
+        ('<meta charset="iso-8859-1">', "utf-8", "12 € pour un cœur"),
+        ('<meta charset="unicode_escape">', "cp1252", "un café à 12 €"),
+        ("", "cp1252", "12 € pour un cœur"),
+    ],
+)
+def test_html_is_decoded_as_its_head_says_where_it_is_no_utf_8(tmp_path: Path, declaration: str, codec: str, text: str) -> None:
+    path = tmp_path / "page.html"
+    path.write_bytes(f"{declaration}<p>{text}</p>".encode(codec))
+    assert document(path).parts[0].text == text
+
+
 def test_html_of_many_open_tags_is_read_in_linear_time(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text("<div hidden>" + "<b>" * 40_000 + "</i>" * 40_000 + "</div>" + "<b>x" * 40_000)
@@ -91,7 +152,24 @@ def test_html_of_many_open_tags_is_read_in_linear_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["<a ", "<a <b ", "<!--", "<", "</", "<a b='", "<a =\"' ", "<script>", "<![CDATA[", "&#", "<x/", "<p\t="]
+    "piece",
+    [
+        "<a ",
+        "<a <b ",
+        "<!--",
+        "<",
+        "</",
+        "<a b='",
+        "<a =\"' ",
+        "<script>",
+        "<![CDATA[",
+        "&#",
+        "<x/",
+        "<p\t=",
+        "<table>",
+        "<b> ",
+        "<td colspan=99>",
+    ],
 )
 def test_html_is_read_in_linear_time_whatever_is_repeated(piece: str) -> None:
     began = time.thread_time()

@@ -177,13 +177,14 @@ def read_documents(file: SourceFile, fields: RowFields) -> Iterator[SourceText |
         yield from read_pdf(file)
     else:
         refuse_binary(file.path)
-        text = file.path.read_text(encoding=find_encoding(file.path))
         if kind == HTML:
-            from areopage.rag.ingestion.reading_html import read_html
+            from areopage.rag.ingestion.reading_html import declared_encoding, read_html
 
-            yield read_html(text)
-        else:
-            yield read_markdown(text, file) if kind == MARKDOWN else SourceText(parts=(TextPart(text=text),))
+            encoding = declared_encoding(file.path.read_bytes()) or find_encoding(file.path)
+            yield read_html(file.path.read_text(encoding=encoding))
+            return
+        text = file.path.read_text(encoding=find_encoding(file.path))
+        yield read_markdown(text, file) if kind == MARKDOWN else SourceText(parts=(TextPart(text=text),))
 
 
 def _rows(file: SourceFile, fields: RowFields) -> Iterator[SourceText | Unread]:

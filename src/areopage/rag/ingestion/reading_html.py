@@ -1,6 +1,7 @@
 """HTML: visible text in sections under their headings; linear in the length of any text."""
 
 import re
+from contextlib import suppress
 from html import unescape
 
 from areopage.rag.ingestion.chunking import SourceText, TextPart
@@ -13,22 +14,68 @@ def _names(*lines: str) -> frozenset[str]:
 SILENT = _names("script style noscript template svg math head iframe object canvas audio video select datalist")
 VOID = _names("area base br col embed hr img input link meta source track wbr")
 BLOCKS = _names(
-    "address article aside blockquote body br caption dd details div dl dt fieldset figcaption figure footer form header hr html",
-    "li main nav ol p pre section summary table tbody tfoot thead tr ul",
+    "address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure footer",
+    "form header hgroup hr html legend li main menu nav ol optgroup option p pre search section summary table tbody tfoot thead",
+    "tr ul",
 )
 CELLS = frozenset(("td", "th"))
-CELL = " | "
+# What begins a cell and a row, until a section ends: no text holds them.
+_CELL, _ROW = "\x1f", "\x1e"
+_CELL_START, _ROW_START = re.compile(r"[ \n]?\x1f[ \n]?"), re.compile(r"[ \n]?\x1e[ \n]?\x1f[ \n]?")
+_GAPS = re.compile(r"[ \n]{2,}+")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+# Elements whose end tag may be left out: the tags before which they end, and those whose end ends them.
+_FLOW = BLOCKS - _names("br caption dd dt html legend li option optgroup summary tbody tfoot thead tr") | frozenset(HEADINGS)
+_CONTAINERS = _names("table ul ol menu dir dl")
+_IN_ROWS = _names("td th tr thead tbody tfoot")
+_ENDS = {
+    "p": (_FLOW, _FLOW | _names("li dd dt td th tr tbody summary") - {"p"}),
+    "li": (_names("li"), _names("ul ol menu dir")),
+    "dt": (_names("dt dd"), _names("dl")),
+    "dd": (_names("dt dd"), _names("dl")),
+    "td": (_IN_ROWS, _IN_ROWS | {"table"}),
+    "th": (_IN_ROWS, _IN_ROWS | {"table"}),
+    "tr": (_IN_ROWS - CELLS, _IN_ROWS - CELLS | {"table"}),
+    "head": (_FLOW, _names("html")),
+}
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_MOST_SPANNED = 100  # rows or columns of a cell
 _SPACE = re.compile(r"\s+")
 # Quantifiers are possessive: no text is read again because what follows does not fit.
 _MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
 _TAG = re.compile(r"<(/?)([A-Za-z][^\s/>]*+)")
 _ATTRIBUTE = re.compile(r"""[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>"'][^\s>]*+)?))?+""")
+_COMMENT_END = re.compile("--!?>")
 _TAG_END = re.compile(r"[\s/]*+>")
 _RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in ("script", "style")}
 
+_CHARSET = re.compile(rb"""<(?:meta|\?xml)\b[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?([A-Za-z0-9_:-]{2,40})""", re.IGNORECASE)
+_ENCODING = re.compile(r"iso-8859-[0-9]{1,2}|(?:windows-|cp)[0-9]{3,4}|koi8-[ru]|euc-jp|iso-2022-jp|gb18030|big5|macintosh")
+_HEAD = 4096  # bytes in which a page names its encoding
+# What browsers read under a name: https://encoding.spec.whatwg.org/#names-and-labels
+_LABELS = {"iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252", "ascii": "cp1252", "iso-8859-9": "cp1254"}
+_LABELS |= {"shift_jis": "cp932", "gb2312": "gb18030", "gbk": "gb18030", "euc-kr": "cp949", "x-sjis": "cp932"}
+
 Attributes = list[tuple[str, str]]
+
+
+def declared_encoding(page: bytes) -> str:
+    """The codec that a page's head names, where the page can be decoded with it and is no UTF-8; else ""."""
+    declaration = _CHARSET.search(page[:_HEAD])
+    if declaration is None:
+        return ""
+    with suppress(UnicodeDecodeError):
+        page.decode("utf-8")
+        return ""
+    name = declaration[1].decode("ascii").lower()
+    name = _LABELS.get(name, name)
+    if not _ENCODING.fullmatch(name):
+        return ""
+    with suppress(LookupError, UnicodeDecodeError):
+        page.decode(name)
+        return name
+    return ""
 
 
 def read_html(text: str) -> SourceText:
@@ -59,8 +106,9 @@ def read_html(text: str) -> SourceText:
 def _declaration_end(text: str, start: int) -> int:
     """Where a comment, a declaration or an instruction ends that begins here."""
     if text.startswith("<!--", start):
-        end, mark = text.find("-->", start + 2), "-->"
-    elif text.startswith("<![CDATA[", start):
+        ending = _COMMENT_END.search(text, start + 2)
+        return ending.end() if ending else len(text)
+    if text.startswith("<![CDATA[", start):
         end, mark = text.find("]]>", start), "]]>"
     else:
         end, mark = text.find(">", start), ">"
@@ -106,23 +154,29 @@ class _Page:
         self._heading: list[str] | None = None
         self._own = ""  # the heading of the section that is being read
         self._in_title = False
+        self._grids: list[_Grid] = []  # of the tables that are open
         # The tag whose content is invisible, and how many of its name are open; "" outside of such a tag.
         self._silent, self._depth = "", 0
+        self._raised = False  # inside of a superscript
+        self._nested = 0  # tables and lists that were opened inside of that tag
 
     def open_tag(self, tag: str, attributes: Attributes) -> None:
         """Process an opening tag."""
         if tag == "title" and self._silent in ("", "head"):
             self._in_title = True
-        if tag == "body" and self._silent == "head":
-            self._silent = ""  # a head without a closing tag
         if self._silent:
-            self._depth += tag == self._silent
+            self._end_silent_before(tag)
+        if self._silent:
+            self._depth += tag == self._silent and tag not in _ENDS
         elif tag not in VOID and (tag in SILENT or _is_hidden(attributes)):
-            self._silent, self._depth = tag, 1
+            self._silent, self._depth, self._nested = tag, 1, 0
         elif tag in HEADINGS:
             self.end_part()
             self._heading = []
+        elif tag in CELLS and self._heading is None:
+            self._pieces.append(_CELL * self._grid.place(dict(attributes)))
         else:
+            self._raised = self._raised or tag == "sup"
             self._separate(tag)
 
     def close_tag(self, tag: str) -> None:
@@ -130,13 +184,31 @@ class _Page:
         if tag == "title":
             self._in_title = False
         if self._silent:
-            self._depth -= tag == self._silent
-            if not self._depth:
-                self._silent = ""
+            self._close_silent(tag)
         elif tag in HEADINGS and self._heading is not None:
             self._end_heading(int(tag[1]))
         elif tag not in CELLS:
-            self._separate(tag)
+            self._raised = self._raised and tag != "sup"
+            self._separate(tag, closing=True)
+
+    def _end_silent_before(self, tag: str) -> None:
+        """End an invisible element whose end tag was left out, where a tag begins that it cannot hold."""
+        if self._silent not in _ENDS:
+            return
+        if tag in _ENDS[self._silent][0] and not self._nested:
+            self._silent = ""
+        elif tag in _CONTAINERS:
+            self._nested += 1
+
+    def _close_silent(self, tag: str) -> None:
+        if self._nested and tag in _CONTAINERS:
+            self._nested -= 1
+        elif not self._nested and tag == self._silent:
+            self._depth -= 1
+        elif not self._nested and self._silent in _ENDS and tag in _ENDS[self._silent][1]:
+            self._depth = 0
+        if not self._depth:
+            self._silent = ""
 
     def add_text(self, data: str) -> None:
         """Process text between tags."""
@@ -147,14 +219,17 @@ class _Page:
         elif self._heading is not None:
             self._heading.append(data)
         else:
-            self._pieces.append(_SPACE.sub(" ", data))
+            text = _SPACE.sub(" ", data)
+            self._pieces.append(text.translate(_RAISED) if self._raised and text.strip().isdecimal() else text)
 
     def end_part(self) -> None:
         """End a section."""
         if self._heading is not None:  # a heading that was never closed is text
             self._pieces += ["\n", *self._heading]
             self._heading = None
-        lines = [" ".join(line.split()).strip(" |") for line in "".join(self._pieces).split("\n")]
+        text = _GAPS.sub(lambda gap: "\n" if "\n" in gap[0] else " ", "".join(self._pieces))
+        text = _CELL_START.sub(" | ", _ROW_START.sub("\n|", text)).replace(_ROW, "\n")
+        lines = [" ".join(line.split()).removeprefix("|").rstrip(" |").removeprefix(" ") for line in text.split("\n")]
         body = "\n".join(filter(None, lines))
         if len(body) > len(self._own):
             self.parts.append(TextPart(text=body, headings=tuple(name for _, name in self._path)))
@@ -168,14 +243,51 @@ class _Page:
             self._path.append((level, name))
             self._pieces, self._own = [name, "\n"], name
 
-    def _separate(self, tag: str) -> None:
-        """Blocks begin a line, cells are set apart."""
+    def _separate(self, tag: str, *, closing: bool = False) -> None:
+        """Blocks begin a line, rows are set apart."""
         if self._heading is not None:
             self._heading.append(" ")
+        elif tag == "tr":
+            self._grid.column = 0
+            self._pieces.append("\n" if closing else _ROW)
         elif tag in BLOCKS:
             self._pieces.append("\n")
-        elif tag in CELLS:
-            self._pieces.append(CELL)
+        if tag == "table" and not closing:
+            self._grids.append(_Grid())
+        elif tag == "table" and self._grids:
+            self._grids.pop()
+
+    @property
+    def _grid(self) -> "_Grid":
+        if not self._grids:
+            self._grids.append(_Grid())
+        return self._grids[-1]
+
+
+class _Grid:
+    """The columns of a table: a cell that spans others leaves them empty, so that each value stays in its column."""
+
+    def __init__(self) -> None:
+        self.column = 0
+        self._reached = 0  # the column of the last cell's beginning
+        self._rows: dict[int, int] = {}  # column -> the rows that a cell above still takes
+
+    def place(self, attributes: dict[str, str]) -> int:
+        """Take the place of a cell; returns by how many columns it lies behind the cell before, 1 where they are neighbours."""
+        start = self._reached if self.column else -1
+        while self._rows.get(self.column, 0) > 0:
+            self._rows[self.column] -= 1
+            self.column += 1
+        columns, rows = (_spanned(attributes.get(name, "")) for name in ("colspan", "rowspan"))
+        apart, self._reached = self.column - start, self.column
+        for column in range(self.column, self.column + columns):
+            self._rows[column] = rows - 1
+        self.column += columns
+        return apart
+
+
+def _spanned(value: str) -> int:
+    return min(max(int(value), 1), _MOST_SPANNED) if value.isdecimal() and len(value) < 5 else 1
 
 
 def _is_hidden(attributes: Attributes) -> bool:
