@@ -78,6 +78,11 @@ def test_failures_are_separate_where_mcnemars_exact_test_says_so(first: int, sec
         assert found.is_separate == found.difference.is_separate == (exact < 0.05)
 
 
+def test_a_score_that_is_no_number_is_missing() -> None:
+    found = paired_difference({"a": float("nan"), "b": 1.0}, {"a": 2.0, "b": 1.0}, span=4.0)
+    assert (found.pairs, found.difference, found.p_value, found.only_second) == (1, 0.0, 1.0, ("a",))
+
+
 def test_failures_that_are_not_known_on_one_side_are_named() -> None:
     found = paired_failures({"a": True, "b": None, "c": False}, {"a": True, "b": True, "c": None, "d": False})
     assert (found.both, found.neither, found.first, found.second, found.difference.pairs) == (1, 0, (), (), 1)

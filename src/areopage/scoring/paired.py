@@ -9,7 +9,7 @@ or 1, its p-value is that of McNemar's exact test. For many cases it becomes the
 """
 
 from collections.abc import Mapping
-from math import ceil, expm1, log, log1p
+from math import ceil, expm1, isnan, log, log1p
 
 import numpy as np
 from msgspec import Struct
@@ -87,12 +87,14 @@ def paired_difference(
     """Compare two sets of scores by the ids of their cases.
 
     Args:
-        first, second: id -> score; None, or no entry: there is none.
+        first, second: id -> score; None, NaN, or no entry: there is none.
         span: the width of the scale: no difference is greater.
         clusters: id -> what a case has in common with others, such as its source; a case without an entry stands alone.
         level: of the interval, in (0, 1).
     """
-    left, right = ({id: score for id, score in scores.items() if score is not None} for scores in (first, second))
+    left, right = (
+        {id: score for id, score in scores.items() if score is not None and not isnan(score)} for scores in (first, second)
+    )
     ids = [id for id in left if id in right]
     values = np.array([left[id] - right[id] for id in ids], dtype=np.float64)
     groups = cluster_numbers(ids, clusters or {})
