@@ -24,6 +24,45 @@ def decided(response: str, document: str) -> Decision:
 
 CASES: list[Case] = [
     (
+        "cents",
+        "La facture est de cent quarante-trois euros et soixante-dix centimes.",
+        ["La facture est de 143,70 euros."],
+        ["La facture est de 143,07 €.", "La facture est de 143 euros."],
+    ),
+    (
+        "cents",
+        "Le timbre coûte 20,50 €.",
+        ["Le timbre coûte 20 euros et 50 centimes."],
+        ["Le timbre coûte 20 euros et 40 centimes."],
+    ),
+    ("cents", "Le repas coûte 12€50.", ["Le repas coûte 12,50 €."], ["Le repas coûte 12 €.", "Le repas coûte 12,05 €."]),
+    (
+        "halves",
+        "Le contrat dure deux ans et demi.",
+        ["Le contrat dure 30 mois.", "Le contrat dure 2,5 ans.", "Le contrat dure 2 ans et demi."],
+        ["Le contrat dure 24 mois.", "Le contrat dure 2 ans."],
+    ),
+    (
+        "halves",
+        "La visite dure une heure et demie.",
+        ["La visite dure 90 minutes.", "La visite dure 1 h 30."],
+        ["La visite dure 60 minutes.", "La visite dure 1 heure."],
+    ),
+    (
+        "halves",
+        "Le budget est d'un million et demi d'euros.",
+        ["Le budget est de 1,5 million d'euros.", "Le budget est de 1 500 000 €."],
+        ["Le budget est de 1 million d'euros."],
+    ),
+    ("halves", "La pause dure une demi-heure.", ["La pause dure 30 minutes."], ["La pause dure 60 minutes."]),
+    ("halves", "La visite dure trois quarts d'heure.", ["La visite dure 45 minutes."], ["La visite dure 15 minutes."]),
+    (
+        "decimals",
+        "Le taux est de trois virgule cinq pour cent.",
+        ["Le taux est de 3,5 %."],
+        ["Le taux est de 5 %.", "Le taux est de 3 %."],
+    ),
+    (
         "thousands",
         "Silver is given to 100k users.\nSilver: 100,000 users\nGold: 1,000,000 users\nDiamond: 10,000,000 users",
         ["Silver is given to 100,000 users.", "The Diamond is given at 10 million users."],

@@ -153,6 +153,49 @@ def test_the_year_of_an_amount_is_no_date() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "value", "unit", "written"),
+    [
+        ("le timbre coûte 20 euros et 50 centimes.", "20.50", "EUR", "20 euros et 50 centimes"),
+        (
+            "cent quarante-trois euros et soixante-dix centimes",
+            "143.70",
+            "EUR",
+            "cent quarante-trois euros et soixante-dix centimes",
+        ),
+        ("le repas à 12€50", "12.50", "EUR", "12€50"),
+        ("3 dollars 5 cents", "3.05", "USD", "3 dollars 5 cents"),
+        ("un million et demi d'euros", "1500000", "EUR", "un million et demi d'euros"),
+        ("2 millions et demi d'euros", "2500000", "EUR", "2 millions et demi d'euros"),
+        ("trois virgule cinq pour cent", "3.5", "%", "trois virgule cinq pour cent"),
+        ("zéro virgule zéro cinq pour cent", "0.05", "%", "zéro virgule zéro cinq pour cent"),
+        ("deux ans et demi", "30", "month", "deux ans et demi"),
+        ("un an et demi", "18", "month", "un an et demi"),
+        ("une heure et demie", "90", "minute", "une heure et demie"),
+        ("une demi-heure", "30", "minute", "une demi-heure"),
+        ("half an hour", "30", "minute", "half an hour"),
+        ("un quart d'heure", "15", "minute", "un quart d'heure"),
+        ("trois quarts d'heure", "45", "minute", "trois quarts d'heure"),
+    ],
+)
+def test_an_amount_with_cents_and_halves_are_one_figure(text: str, value: str, unit: str, written: str) -> None:
+    (figure,) = figures(text)
+    assert (figure.value, figure.unit, figure.text) == (Decimal(value), unit, written)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("entre 12 euros et 15 euros", [12, 15]),
+        ("12,50 € et 50 centimes", [Decimal("12.5"), Decimal("0.5")]),
+        ("20 euros, 50 places", [20]),
+        ("20 euros et 500 centimes", [20, 5]),
+    ],
+)
+def test_amounts_beside_each_other_stay_apart(text: str, values: list[Decimal]) -> None:
+    assert [figure.value for figure in figures(text)] == values
+
+
+@pytest.mark.parametrize(
     ("held", "claimed", "answer"),
     [
         ("30 jours", "30 jours ouvrables par an", True),

@@ -229,10 +229,19 @@ _DURATION = re.compile(
     rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?:{_QUALIFIED}){_S}{{1,2}})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{UNIT_PATTERN})"
     rf"(?:(?:(?<=[0-9 \u00a0\u202f]h)|(?<=heure)|(?<=heures)){_S}?(?P<past>[0-5][0-9])(?![0-9]"
     rf"|{_S}{{0,2}}(?:{UNIT_PATTERN}|[%€$£])))?"
+    rf"(?P<half>{_S}(?:et{_S}demie?|and{_S}a{_S}half)\b)?"
     rf"(?:{_S}{{1,2}}(?P<after>ouvrables?|ouvr[ée]s?|calendaires?|francs?)\b)?"
     rf"(?:(?:{_S}(?:de|of){_S}\w{{1,20}}(?:{_S}\w{{1,20}})?)?(?:{_S}{{0,2}}/{_S}{{0,2}}|{_S}{{1,2}}(?:par|per|a|an|each|chaque){_S}{{1,2}})"
     rf"(?P<per>{UNIT_PATTERN}))?"
 )
+_CENTS_AFTER = re.compile(
+    rf"(?:(?:{_S}et|{_S}and|,)?{_S})(?P<cents>[0-9]{{1,2}}){_S}{{0,2}}(?:centimes?|cents?|ct|¢|pence|penny)(?!\w)|(?<=[€$£])(?P<beside>[0-9]{{2}})(?![\w.,]*[0-9])"
+)
+_PART_OF_HOUR = re.compile(
+    rf"(?<!\w)(?:(?:(?P<half>(?:une{_S})?demi-heure|(?:a{_S})?half[ -]an?[ -]hour|half[ -]hour)"
+    rf"|(?:(?P<more>trois|3|three){_S})?(?:(?:un|a|1){_S})?(?:quarts?{_S}d['’]heure|quarters?{_S}of{_S}an{_S}hour))(?!\w))"
+)
+_PART_CUE = re.compile("demi-heure|half[ -]a?n?[ -]?hour|quart")
 _SIGN = re.compile(rf"[{MONEY_SIGNS}]")
 _MONEY = [(re.compile(rf"(?:{written})"), code) for code, written in MONEY.items()]
 _ISO_DURATION = re.compile(
@@ -387,7 +396,10 @@ def _percentages(read: FigureText) -> Iterator[TextFigure]:
 
 
 def _amounts(read: FigureText) -> Iterator[TextFigure]:
+    end = 0
     for match in matches_at(_AMOUNT, read.low, read.money_starts()):
+        if match.start() < end:
+            continue  # the cents of the amount before
         value = decimal_of(match["first"] or match["number"])
         if match["cent"] or match["penny"]:
             yield read.figure("amount", match, value / 100, "GBP" if match["penny"] else _CENT)
@@ -395,7 +407,12 @@ def _amounts(read: FigureText) -> Iterator[TextFigure]:
         times = match["more"] or match["times"] or ""
         value *= _MULTIPLES.get(times, _MULTIPLES.get(times.removesuffix("s"), 1))
         written = (match["before"] or match["after"]).strip(" \t\u00a0\u202f\u2009")
-        yield read.figure("amount", match, value, next((code for sign, code in _MONEY if sign.fullmatch(written)), "USD"))
+        figure = read.figure("amount", match, value, next((code for sign, code in _MONEY if sign.fullmatch(written)), "USD"))
+        cents = _CENTS_AFTER.match(read.low, match.end()) if value == int(value) and not times and match["after"] else None
+        if cents:
+            end, value = cents.end(), value + Decimal(cents["cents"] or cents["beside"]) / 100
+            figure = replace(figure, value=value, end=end, text=read.text[match.start() : end])
+        yield figure
 
 
 def _durations(read: FigureText) -> Iterator[TextFigure]:
@@ -404,15 +421,17 @@ def _durations(read: FigureText) -> Iterator[TextFigure]:
             if number:
                 unit, factor = TIME_UNITS[name]
                 yield read.figure("duration", match, Decimal(number) * factor, unit)
+    for match in _PART_OF_HOUR.finditer(read.low) if _PART_CUE.search(read.low) else ():
+        yield read.figure("duration", match, Decimal(30 if match["half"] else 45 if match["more"] else 15), "minute")
     for match in matches_at(_DURATION, read.low, read.starts(_ONE)):
         word = match["word"]
         # "un jour", "an hour" are seldom a count.
-        if word and unaccented(match["unit"]) not in _COUNTED_ALONE:
+        if word and not match["half"] and unaccented(match["unit"]) not in _COUNTED_ALONE:
             continue
         unit, factor = TIME_UNITS[unit_of(match["unit"])]
         days = unaccented(match["kind"] or match["after"] or "")
         days = _DAY_KINDS.get(days, _DAY_KINDS.get(days.removesuffix("s"), ""))
         for number in filter(None, (match["number"] or word, match["high"])):
             value = Decimal(1) if number in _ONES else decimal_of(number)
-            value = value * factor + int(match["past"] or 0)
+            value = value * factor + int(match["past"] or 0) + (Decimal(factor) / 2 if match["half"] else 0)
             yield read.figure("duration", match, value, unit, days, unit_of(match["per"] or ""))

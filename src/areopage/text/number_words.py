@@ -33,6 +33,7 @@ NUMBER_WORDS = frozenset([*_FRENCH, *_ENGLISH]) - set(_ONES)
 """The words that numbers are made of, without those that are articles as well."""
 # They begin no number alone; behind digits they multiply them.
 _MULTIPLYING = frozenset(["hundred", "thousand", "million", "millions", "milliard", "milliards", "billion"])
+_HALVED = ("million", "millions", "milliard", "milliards", "billion")
 _NO_BEGINNING = frozenset(["cents", "vingts"])
 
 _JOIN = r"(?:-[ \n]|[ \u00a0\u202f\u2009\n-])"
@@ -46,6 +47,9 @@ _ONE_BEFORE = re.compile(r"(?<![^\W_])(?:une?|one|an?)[ \u00a0-]\Z")
 _DIGIT_BEFORE = re.compile(r"[0-9][ \u00a0\u202f]\Z")
 _YEAR_AFTER = re.compile(r"\.?[ \u00a0][12][0-9]{3}(?![0-9])")
 _OF = re.compile(r"[ \u00a0\u202f](?:d['’]|de |of )")
+_ZERO_COMMA = re.compile(rf"(?<![^\W_])z[ée]ro{_JOIN}virgule{_JOIN}(?P<zeros>(?:z[ée]ro{_JOIN})*)\Z")
+_HALF = re.compile(rf"{_JOIN}(?:et{_JOIN}demie?|and{_JOIN}a{_JOIN}half)(?![^\W_])")
+_COMMA = re.compile(rf"{_JOIN}virgule{_JOIN}(?P<zeros>(?:z[ée]ro{_JOIN})*)(?P<word>[a-z]{{2,9}})(?![^\W_])")
 _BEFORE = 24  # characters before a word in which the digits that it multiplies stand
 
 
@@ -141,7 +145,7 @@ def _read(low: str, start: int, word: str) -> Spelled | None:
     scale = _ENGLISH_SCALES.get(word) or _FRENCH_SCALES.get(word, 0)
     digits = _DIGITS_BEFORE.search(before) if scale >= _HUNDRED and word != "cents" else None
     if digits:
-        value = decimal_of(digits["digits"]) * scale
+        value, end = _with_half(low, end, decimal_of(digits["digits"]) * scale)
         following = _OF.match(low, end) if scale >= _MILLION else None
         return Spelled(start - len(before) + digits.start(), end, value, following.end() if following else end)
     article = _ONE_BEFORE.search(before) if word in _MULTIPLYING else None
@@ -154,10 +158,35 @@ def _read(low: str, start: int, word: str) -> Spelled | None:
     longest = max(filter(None, (french, english)), key=lambda pair: pair[1], default=None)
     if longest is None or _ORDINAL.match(low, longest[1]):
         return None
-    value, end = Decimal(longest[0]), longest[1]
-    following = _OF.match(low, end) if not value % _MILLION else None
+    value, end = _with_half(low, longest[1], Decimal(longest[0]))
+    zero = _ZERO_COMMA.search(before)
+    if zero:
+        value = Decimal(f"0.{'0' * zero['zeros'].count('z')}{longest[0]}")
+        return Spelled(start - len(before) + zero.start(), end, value, end)
+    value, end = _with_decimals(low, end, value)
+    following = _OF.match(low, end) if not value % (_MILLION // 2) else None
     first = start - len(before) + article.start() if article else start
     return Spelled(first, end, value, following.end() if following else end)
+
+
+def _with_half(low: str, end: int, value: Decimal) -> tuple[Decimal, int]:
+    """The value with half of its millions or billions more: "un million et demi"."""
+    scale = next((_FRENCH_SCALES.get(word) or _ENGLISH_SCALES[word] for word in _HALVED if low.endswith(word, 0, end)), 0)
+    half = _HALF.match(low, end) if scale else None
+    return (value + Decimal(scale) / 2, half.end()) if half else (value, end)
+
+
+def _with_decimals(low: str, end: int, value: Decimal) -> tuple[Decimal, int]:
+    """The value with its decimals in words: "trois virgule zéro cinq"."""
+    comma = _COMMA.match(low, end)
+    if comma is None:
+        return value, end
+    start = comma.start("word")
+    decimals = (1, comma.end()) if comma["word"] in _ONES else _chain(low, start, comma["word"], False, _FRENCH)
+    if decimals is None:
+        return value, end
+    zeros = "0" * comma["zeros"].count("z")
+    return value + Decimal(f"0.{zeros}{decimals[0]}"), decimals[1]
 
 
 def _begins(low: str, start: int, end: int, word: str) -> bool:

@@ -40,6 +40,12 @@ _IN_ROW = 3  # numbers that make a line a row of a table
 _BEFORE_ACT = 12  # characters between the name of an act and its number: "avenant salarial n° 51"
 _PIECE = re.compile(r"[0-9]{1,3}(?:[ .,'’\u00a0\u202f\u2009][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]{1,2})?")
 _LABEL = re.compile(r"[^\W_]+(?:\.[0-9]+)?")
+_PART = re.compile("demi|quart|half")
+# What makes a figure greater that ends before it: 2 ans et demi, 20 euros et 50 centimes.
+_GOES_ON = re.compile(
+    r"(?:[ \u00a0\u202f]?[a-zé]{1,8})?[ \u00a0\u202f\n](?:et demie?|and a half)\b"
+    r"|[ \u00a0\u202f](?:et |and )?[0-9]{1,2}[ \u00a0\u202f](?:centimes?|cents?)\b"
+)
 _JOINED_BEFORE, _JOINED_AFTER = re.compile(r"[0-9][.,/-]$"), re.compile(r"[.,/-][0-9]")
 _GROUP_BEFORE = re.compile(r"(?:^|[^0-9A-Za-z])[0-9]{1,3}[ \u00a0\u202f\u2009]$")
 _GROUP_AFTER = re.compile(r"[ \u00a0\u202f\u2009][0-9]{3}(?![0-9])")
@@ -82,13 +88,13 @@ class ClaimPlaces:
         return list(islice(chain(spots, self._unit_apart(stated)), _MOST_SPOTS))
 
     def figures(self, kind: FigureKind) -> Sequence[PlacedFigure]:
-        """All figures of a kind; a duration without digits, "un an", is none: it is sought as a period."""
+        """All figures of a kind; a duration without digits, "un an", is none, but "un an et demi" and "demi-heure" are."""
         if kind not in self._figures:
             self._figures[kind] = [
                 (figure, (number, figure.start, figure.end))
                 for number, text in enumerate(self._flat)
                 for figure in self._read(text).of(kind)
-                if kind != "duration" or DIGITS.search(figure.text)
+                if kind != "duration" or DIGITS.search(figure.text) or _PART.search(figure.text.lower())
             ]
         return self._figures[kind]
 
@@ -213,7 +219,7 @@ def _whole(text: str, start: int, end: int, *, dated: bool) -> bool:
     joining = " .,\u00a0\u202f" if dated else ".,-'’/ \u00a0\u202f"
     if before and (before[-1].isalnum() or (before[:1].isdigit() and before[-1] in joining)):
         return False
-    return not (after and (after[0].isalnum() or (after[0] in joining and after[1:].isdigit())))
+    return not (after and (after[0].isalnum() or (after[0] in joining and after[1:].isdigit()) or _GOES_ON.match(text, end)))
 
 
 def amounts_without_unit(texts: Sequence[str], stated: TextFigure) -> Iterator[Spot]:
@@ -253,7 +259,7 @@ def periods(low: Sequence[str], stated: TextFigure) -> Iterator[Spot]:
         sought += [f"{article} {unit.strip()}" for article in ("un", "une", "one")]
     for written, (number, text) in product(sought, enumerate(low)):
         start = text.find(written)
-        while start > 0 and text[start - 1].isalnum():
+        while start >= 0 and (text[start - 1 : start].isalnum() or _GOES_ON.match(text, start + len(written))):
             start = text.find(written, start + 1)
         if start >= 0:
             yield number, start, start + len(written)
