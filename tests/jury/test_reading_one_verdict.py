@@ -88,6 +88,11 @@ def test_a_plain_object_is_read_strictly_with_all_it_says() -> None:
         f"[{GOOD}]",
         f'{{"note": 1}} {GOOD}',
         f"{GOOD}\n{GOOD}",
+        f"It runs `echo ${{HOME}}`.\n```json\n{GOOD}\n```",
+        f"The values {{1, 2, 3}} are right. {GOOD}",
+        f"Half is \\frac{{1}}{{2}}, so \\boxed{{4}}.\n{GOOD}",
+        f"{{{{name}}}} is not filled.\n{GOOD}\nAll of {{1, 2}} is there.",
+        f"The code is\n```js\nfunction f() {{ return 1; }}\n```\n{GOOD}",
         GOOD.replace("kind.", "kind.\n"),
     ],
 )
@@ -110,6 +115,10 @@ def test_wrappings_are_taken_off_without_any_repair(text: str) -> None:
         '{"explanation": "kind", "score": 4,}',
         '{"explanation": "kind", "score": "4", }',
         '```json\n{"explanation": "kind", "score": 4, "evidence_extracts": ["a" "b"]}\n```',
+        '{\n"explanation": "kind",\n"score": 4 // it is kind\n}',
+        '{"score": 4 /* it is kind */, "explanation": "kind"}',
+        '{"explanation": "kind",\n"score": 4 # it is kind\n}',
+        '{"score": 4/5, "explanation": "kind"}',
     ],
 )
 def test_broken_objects_with_one_plain_score_are_repaired_and_say_so(text: str) -> None:
@@ -181,6 +190,8 @@ def test_a_score_is_a_number_on_the_scale_or_nothing(value: str, scale: Scale, e
         '[{"score": 1}, {"score": 5}]',
         'The response contains {"score": 5}. My verdict: {"score": 1}',
         '{"score": 1} and then {"score": "none"}',
+        '{"score": 1} for {a, b}, or {"score": 5}',
+        '{"score": 1} for {a, b}, or "score": 5',
         '{"score": 1, "score": 5}',
         '```json\n{"score": 1, "score": 5}\n```',
         '```json\n{"score": 1, "sc\\u006fre": 5}\n```',
@@ -212,6 +223,9 @@ def test_two_verdicts_that_agree_are_one() -> None:
         '{"explanation": "It contains {"score": 5} as text."}',
         "{'explanation': 'it says {\"score\": 5, ', but",
         'I looked at {this: "says", {"score": 5, "x": 1}',
+        '{"explanation": "The set {1, 2} and {"score": 5}',
+        '{1, 2} {"explanation": "It contains {"score": 5} as text."}',
+        'My verdict is {score 1}, although it says {"score": 5}',
         '{"explanation": "says \\"score\\": 5, and',
     ],
 )

@@ -26,9 +26,11 @@ SCORE_KEY = re.compile(
 )
 _QUOTED_KEY = re.compile(r"[\"'“]score[\"'”]", re.IGNORECASE)
 # what must follow a number for it to be whole: the closing quote where there was an opening one ("4, may be cut from "4,5")
-_SCORE_END = re.compile(r"[^\S\n]*+[,}\n]")
+_SCORE_END = re.compile(r"(?:[^\S\n]*+/[^\S\n]*+\d{1,6}(?:\.\d{1,30})?+)?+[^\S\n]*+(?:[,}\n]|//|/\*|#)", re.ASCII)  # or a comment
 _QUOTED_SCORE_END = re.compile(r"\s*+(?:/\s*+\d{1,6}(?:\.\d{1,30})?\s*+)?[\"'”]", re.ASCII)
 _KEY_PLACE = re.compile(r"(?:[{,]|[\"'”\]][^\S\n]*+\n)\s*+[\"'“]?score[\"'”]?\s*+[:=]", re.IGNORECASE | re.ASCII)
+_PROSE_BRACES = re.compile(r"\{++(?![^{}]*score)[^{}\"'“”:=]*+\}++", re.IGNORECASE)
+"""Braces of a sentence, a formula or code (`{1, 2}`, `\\frac{1}{2}`, `{{name}}`): no object can begin there, and none goes on."""
 APPLICABLE = "applicable"
 VERDICT_KEYS = frozenset({"score", APPLICABLE})
 """The keys of which a verdict has one."""
@@ -156,18 +158,22 @@ def _top_level_objects(text: str, hook: PairsHook) -> tuple[dict[int, dict[str, 
     """The complete JSON objects of a text by place, the text behind the first, and whether there is a brace that opens none.
 
     After a brace that opens no complete object nothing more is read: what looks like an object further on may be a quotation
-    inside of it.
+    inside of it. Braces that close again around words or numbers alone are passed over.
     """
     decoder = json.JSONDecoder(object_pairs_hook=hook, strict=False)
     objects: dict[int, dict[str, Any]] = {}
     behind: list[str] = []
     at, end = text.find("{"), 0
     while at >= 0:
-        behind.append(text[end:at] if objects else "")
         try:
-            value, end = decoder.raw_decode(text, at)
+            value, after = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            return objects, "".join(behind), True
+            if braces := _PROSE_BRACES.match(text, at):
+                at = text.find("{", braces.end())
+                continue
+            return objects, "".join([*behind, text[end:at] if objects else ""]), True
+        behind.append(text[end:at] if objects else "")
+        end = after
         if isinstance(value, dict):
             objects[at] = value
         at = text.find("{", end)
