@@ -282,7 +282,7 @@ def test_wrong_wishes_of_a_rescoring_or_an_export_are_refused(command: Command, 
     for text, said in (
         ("weights:\n  categories:\n    safety: many\n", "weights.yml:3: weights.categories.safety: "),
         ("categories: {safety: -1}\n", "weights.yml:1: categories.safety: "),
-        ("safety: 1\n", "must hold categories, subcategories, criteria"),
+        ("safety: 1\n", "gives no weights by level (categories, subcategories, criteria)"),
         ("- 1\n", "must be a mapping"),
         ("weights: [\n", "not valid YAML"),
     ):
