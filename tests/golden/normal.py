@@ -4,9 +4,12 @@ import csv
 import io
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+from markupsafe import escape
 
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 MOIS = "janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre"
@@ -36,7 +39,8 @@ class Normal:
 
     def __init__(self, folder: str, version: str, ids: Iterable[str] = (), ledger: str = "") -> None:
         """Args: folder, whose path is left out; version, of the package; ids, of runs, the oldest first; ledger, its place."""
-        self._fixed = [(ledger, "LEDGER")] if ledger else []
+        written = (str(escape(shlex.quote(ledger))), shlex.quote(ledger), ledger) if ledger else ()
+        self._fixed = [(form, "LEDGER") for form in written]
         self._fixed += [(folder, "FOLDER"), (f"areopage {version}", "areopage VERSION"), (f'"{version}"', '"VERSION"')]
         self._fixed += [(id, f"RUN-{number}") for number, id in enumerate(ids, 1)]
 

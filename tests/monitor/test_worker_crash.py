@@ -166,7 +166,7 @@ def test_a_worker_on_a_full_disk_says_so_in_single_lines(monitored: "Monitored",
         said.append(line)
         if "queue.db: " in line or len(said) > 100:
             break
-    assert "queue.db: no space left to write" in said[-1] or "the queue cannot be used, which is tried again" in said[-1]
+    assert "see whether there is space left" in said[-1] or "the queue cannot be used, which is tried again" in said[-1]
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     process.send_signal(signal.SIGTERM)
     said += process.communicate(timeout=PATIENCE)[1].splitlines()
