@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
-from areopage.compare.variants.comparison import VariantComparison, VariantTest
+from areopage.compare.statistics.sequential import day_blocks
+from areopage.compare.variants.comparison import Kind, VariantComparison, VariantTest, _Answers, _by_day, _by_question
 from areopage.ledger.read.queries import Period
 from areopage.ledger.tables.records import Evaluation
+from areopage.scoring.arrays import Column
 from servers.command import Command
 from servers.quality_ledger import SCALE, TODAY, answered, filled
 
@@ -69,6 +72,34 @@ def test_a_bad_day_of_one_variants_traffic_is_no_difference(tmp_path: Path) -> N
     found = compared(tmp_path, answers)
     assert found["score"].direction == "unclear"
     assert found["score"].difference.blocks == (DAYS - 1) * EACH, "a day with one variant alone compares nothing"
+
+
+def test_answers_of_another_panel_are_compared_with_each_other_alone(tmp_path: Path) -> None:
+    answers = [replace(one, variant="b") if one.variant == "a" else one for one in worse_by(0.0)]
+    answers = [replace(one, variant="a") if number % 3 else one for number, one in enumerate(answers)]
+    column = np.array([one.score_global or 0.0 for one in answers])
+    values: dict[tuple[Kind, str], Column] = {("score", ""): column, ("criterion", "q.a.x"): column.copy()}
+    values["criterion", "q.a.x"][::2] = np.nan
+    days = np.array([one.timestamp.date().toordinal() for one in answers])
+    columns = _Answers(days=days, panels=np.arange(len(days)) % 2, questions=np.arange(len(days)) % 5 - 1, values=values)
+    first, second = (columns.of(np.array([at for at, one in enumerate(answers) if one.variant == name])) for name in "ab")
+    for measure in values:
+        sides = [side.measured(measure) for side in (first, second)]
+        both = {(day, panel) for day in set(days.tolist()) for panel in (0, 1)}
+        inside = [
+            {place: side.values[measure][(side.days == place[0]) & (side.panels == place[1])] for place in both} for side in sides
+        ]
+        expected = [
+            day_blocks(inside[0][place], inside[1][place], np.random.default_rng(place[0]))
+            for place in sorted(both)
+            if inside[0][place].size and inside[1][place].size
+        ]
+        found = _by_day(sides[0], sides[1], measure)
+        assert expected and len(found) == len(expected)
+        assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
+        pairs = sum(day.shape[1] for day in _by_question(sides[0], sides[1], measure))
+        asked = [set(zip(side.panels.tolist(), side.questions.tolist(), strict=True)) for side in sides]
+        assert pairs == len({place for place in asked[0] & asked[1] if place[1] >= 0}) > 0
 
 
 def test_the_command_tells_and_its_exit_code_can_end_a_test(command: Command) -> None:

@@ -120,6 +120,21 @@ def test_pages_and_streams_hold_what_passes_the_filters_in_order_without_a_gap(
     assert list(lists.stream(filters)) == found[::-1]
 
 
+@pytest.mark.parametrize("source", [None, "site", "golden:x"])
+def test_scores_for_a_comparison_are_those_of_the_stream(
+    full: tuple[EvaluationLists, list[Evaluation]], source: str | None
+) -> None:
+    lists, _ = full
+    expected = list(lists.stream(Filters(period=YEAR, source=source)))
+    scored = list(lists.scored(YEAR, Scope(source=source), prompts=True))
+    assert expected and [(row.day, row.panel, row.variant, row.score_global, row.grade, row.prompt) for row in scored] == [
+        (row.timestamp.date(), row.run_id, row.variant, row.score_global, row.grade, row.prompt) for row in expected
+    ]
+    assert [dict(row.scores) for row in scored] == [{one.criterion: one.score for one in row.criteria} for row in expected]
+    assert {row.prompt for row in lists.scored(YEAR, Scope(source=source))} == {""}
+    assert list(lists.scored(YEAR, Scope(suite="another"))) == []
+
+
 SYNTAX = ['"', "'", "a\" OR \"b", "NEAR(a b)", "words:a", "* ", "^pre", "-notaire", "a AND", "(", "¤bgood", "a' & 'b", "\\",
           "\x00\ud83d", "%", "_", "!notaire", "notaire:*", "é" * 5000, "a " * 5000, "𞤀𞤁 ﬁ ǅ"]  # fmt: skip
 

@@ -48,6 +48,7 @@ from .read.days import DayLevel as DayLevel  # Sums of a day's scores of a sourc
 
 # The answers of one set on one day under one variant that have a score on a criterion (""
 from .read.lists import EqualAnswers as EqualAnswers
+from .read.lists import ScoredAnswer as ScoredAnswer  # What a comparison reads of an evaluated answer
 from .read.queries import Backlog as Backlog  # How much is not evaluated yet
 from .read.queries import DayScore as DayScore  # How often a score was given on one criterion on one day for one variant.
 from .read.queries import EvaluationFilter as EvaluationFilter  # Which of the monitor's evaluations are wanted.

@@ -25,7 +25,7 @@ from areopage.server import (
     render,
 )
 
-MOST_ANSWERS = 50_000
+MOST_ANSWERS = 250_000
 """More answers are compared on the command line, which may take its time."""
 
 BY_QUESTION = "by_question"

@@ -1,6 +1,6 @@
 """Lists of evaluated answers: filters, search, pages and streams for exports."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from areopage.ledger.read.queries import Filters, Period, Scope, between, in_per
 from areopage.ledger.read.search import ListOrder, numbers_found, wanted
 from areopage.ledger.tables.answer_tables import (
     answer_judgments,
+    answer_texts,
     answers,
     equal_answers,
     evaluation_scores,
@@ -21,7 +22,7 @@ from areopage.ledger.tables.answer_tables import (
 )
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import ADDRESSED, Evaluation, is_golden
-from areopage.ledger.tables.rows import aware, naive, storable
+from areopage.ledger.tables.rows import KEYS_PER_QUERY, aware, naive, storable
 from areopage.ledger.tables.schema import days, labels, review_items
 from areopage.ledger.write.evaluation_rows import PORTION, evaluations_by_number
 
@@ -46,6 +47,18 @@ class EqualAnswers(Struct, frozen=True):
     criterion: str
     answers: int
     total: float
+
+
+class ScoredAnswer(Struct, frozen=True):
+    """What a comparison reads of an evaluated answer; `scores` are those on criteria, `prompt` is "" unless it was asked for."""
+
+    day: date
+    panel: str
+    variant: str
+    score_global: float | None
+    grade: str
+    scores: Mapping[str, float]
+    prompt: str = ""
 
 
 class EvaluationLists(Store):
@@ -77,6 +90,23 @@ class EvaluationLists(Store):
             if len(portion) < PORTION:
                 return
             last = portion[-1].number
+
+    def scored(self, period: Period, scope: Scope, *, prompts: bool = False) -> Iterator[ScoredAnswer]:
+        """Iterate over the evaluated answers of a period, oldest first: their scores, without what else an evaluation has."""
+        inside, criteria = (*_EVALUATED, *in_period(period), *in_scope(scope)), evaluation_scores.c
+        query = select(COLUMNS.number, COLUMNS.timestamp, COLUMNS.run_id, COLUMNS.variant, COLUMNS.score_global, COLUMNS.grade)
+        if prompts:
+            query = query.add_columns(answer_texts.c.prompt).outerjoin(answer_texts, answer_texts.c.answer == COLUMNS.answer)
+        rows = self._ledger.rows(query.where(*inside).order_by(COLUMNS.timestamp, COLUMNS.number))
+        each = select(criteria.evaluation, criteria.criterion, criteria.score).where(criteria.score.is_not(None))
+        for start in range(0, len(rows), KEYS_PER_QUERY):
+            part = rows[start : start + KEYS_PER_QUERY]
+            scores: dict[int, dict[str, float]] = {}
+            for number, criterion, score in self._ledger.rows_in(each, criteria.evaluation, [row.number for row in part]):
+                scores.setdefault(number, {})[criterion] = score
+            for number, moment, panel, variant, score_global, grade, *texts in part:
+                prompt = (texts[0] or "") if texts else ""
+                yield ScoredAnswer(moment.date(), panel, variant, score_global, grade, scores.get(number, {}), prompt)
 
     def worst(self, period: Period, scope: Scope, limit: int = 5, *, higher_is_better: bool = True) -> list[Evaluation]:
         """Return the period's answers with the worst global score: the lowest, or the highest where lower is better."""
