@@ -294,3 +294,35 @@ def test_remarks_are_bounded() -> None:
     assert len(found.feedback) == MAX_REMARK
     assert len(found.strengths) == MAX_REMARKS
     assert max(map(len, found.strengths)) == MAX_REMARK
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"evaluation": {WHOLE}}}',
+        f'<tool_call>{{"name": "verdicts", "arguments": {json.dumps(WHOLE)}}}</tool_call>',
+        f'[TOOL_CALLS][{{"name": "verdicts", "arguments": {json.dumps(FLAT)}}}]',
+        WHOLE.replace('": ', '"\u00a0：').replace('", "', '"，"'),
+        WHOLE.replace("Juste.", "Juste : \\(x\\)."),
+        WHOLE.replace("9", '"9 - Good"').replace("8", '"**8**"'),
+    ],
+)
+def test_verdicts_are_read_out_of_what_a_judge_puts_around_them(text: str) -> None:
+    assert scores_of(text) == EXPECTED
+    assert read(text).repair == "none"
+
+
+def test_verdicts_in_two_objects_that_differ_are_none_whatever_stands_around_them() -> None:
+    other = json.dumps(FLAT | {"format": 1})
+    for text in (
+        f'{{"evaluation": {json.dumps(FLAT)}}} {other}',
+        f'{{"evaluation": {json.dumps(FLAT)}}} {{"evaluation": {other}}}',
+        f'<tool_call>{{"arguments": {json.dumps(FLAT)}}}</tool_call>{other}',
+    ):
+        assert scores_of(text) == {name: score for name, score in EXPECTED.items() if name != "format"}
+    for text in (
+        f'{{"evaluation": {json.dumps(FLAT)}, "result": {other}}}',
+        f'{{"evaluation": {json.dumps(FLAT)}, "evaluation": {other}}}',
+        f'{{"example": {json.dumps(FLAT)}}}',
+    ):
+        assert not scores_of(text)

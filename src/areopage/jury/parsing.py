@@ -14,33 +14,33 @@ from typing import Any
 from msgspec import Struct
 
 from areopage.criteria import Scale
+from areopage.jury.lenient_objects import HIDDEN, plain_object
+from areopage.jury.refusals import is_refusal
+from areopage.jury.score_texts import LABEL, is_in_doubt, score_in
 from areopage.scoring import NotApplicable, Outcome, Refused, Scored, Unparsed
 from areopage.text import split_thoughts
 
-_TEXT_SCORE = re.compile(
-    r"\s*\+?(-?\d{1,6}(?:[.,]\d{0,30})?)\s*(?:(?:/|out\s+of|sur)\s*(\d{1,6}(?:\.\d{1,30})?)\s*)?", re.ASCII | re.IGNORECASE
-)
-_WIDE = str.maketrans("０１２３４５６７８９／．，＋－", "0123456789/.,+-")
 SCORE_KEY = re.compile(
-    r"[\"'“]?\bscore\b[\"'”]?\s*[:=]\s*(?P<quote>[\"'“]?)(?P<number>-?\d{1,6}(?:[.,]\d{1,30})?)", re.IGNORECASE | re.ASCII
+    r"[\"'“]?(?<![A-Za-z0-9_])score(?![A-Za-z0-9_])[\"'”]?\s*[:=：]\s*(?P<quote>[\"'“]?)[*_`]{0,3}(?P<number>-?[0-9]{1,6}(?:[.,][0-9]{1,30})?)",
+    re.IGNORECASE,
 )
+_VALUE = re.compile(r"(?P<value>[^,}\n]{1,40}+)(?P<end>[,}\n]?)")
 _QUOTED_KEY = re.compile(r"[\"'“]score[\"'”]", re.IGNORECASE)
 # what must follow a number for it to be whole: the closing quote where there was an opening one ("4, may be cut from "4,5")
-_SCORE_END = re.compile(r"(?:[^\S\n]*+/[^\S\n]*+\d{1,6}(?:\.\d{1,30})?+)?+[^\S\n]*+(?:[,}\n]|//|/\*|#)", re.ASCII)  # or a comment
+_SCORE_END = re.compile(
+    rf"[*_`]{{0,3}}+(?:[^\S\n]*+/[^\S\n]*+[0-9]{{1,6}}(?:\.[0-9]{{1,30}})?+)?+[*_`]{{0,3}}+[^\S\n]*+(?:{LABEL}[^\S\n]*+)?+(?:[,}}\n]|//|/\*|#)"
+)  # or a comment
 _QUOTED_SCORE_END = re.compile(r"\s*+(?:/\s*+\d{1,6}(?:\.\d{1,30})?\s*+)?[\"'”]", re.ASCII)
-_KEY_PLACE = re.compile(r"(?:[{,]|[\"'”\]][^\S\n]*+\n)\s*+[\"'“]?score[\"'”]?\s*+[:=]", re.IGNORECASE | re.ASCII)
-_PROSE_BRACES = re.compile(r"\{++(?![^{}]*score)[^{}\"'“”:=]*+\}++", re.IGNORECASE)
+_KEY_PLACE = re.compile(r"(?:[{,]|[\"'”\]][^\S\n]*+\n)\s*+[\"'“]?score[\"'”]?\s*+[:=：]", re.IGNORECASE)
+_BRACE = re.compile("[{｛]")
+_PROSE_BRACES = re.compile(r"[{｛]++(?![^{}｛｝]*score)[^{}｛｝\"'“”＂:=：＝]*+[}｝]++", re.IGNORECASE)
 """Braces of a sentence, a formula or code (`{1, 2}`, `\\frac{1}{2}`, `{{name}}`): no object can begin there, and none goes on."""
+_HIDDEN = re.compile(f"[{HIDDEN}]+")
+_NUMBER = re.compile(r"\W*[0-9][0-9.,/%\s]*\W*")
 APPLICABLE = "applicable"
 VERDICT_KEYS = frozenset({"score", APPLICABLE})
 """The keys of which a verdict has one."""
 _APPLICABLE_KEY = re.compile(rf"[\"'“]{APPLICABLE}[\"'”]", re.IGNORECASE)
-_REFUSAL = re.compile(
-    r"\W*(i(?:['’]m| am) (?:sorry|not able|unable)|sorry,|i (?:can(?:no|['’])t|won['’]t|must decline|apologi[sz]e)|as an ai\b|"
-    r"je (?:suis (?:désolée?|navrée?|dans l['’]incapacité)|ne (?:peux|puis|suis) pas|refuse|regrette)|désolée?\b|"
-    r"en tant qu['’](?:ia\b|intelligence artificielle))",
-    re.IGNORECASE,
-)
 _REFUSING_REASONS = frozenset({"content_filter", "refusal", "safety"})
 _MAX_TEXT = 200_000
 MAX_REPAIRED = 5_000  # json-repair takes quadratic time on some texts: a second for this number of characters, minutes for all
@@ -89,7 +89,7 @@ def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> Opene
         return Unopened(outcome=Refused(reason=f"the server says: {finish_reason}"))
     if len(text) > _MAX_TEXT:
         return Unopened(outcome=Unparsed(reason=f"longer than {_MAX_TEXT} characters"))
-    hook, decoder = _strict_decoder(guarded)
+    hook, decoder = strict_decoder(guarded)
     try:
         whole = decoder.decode(text)
     except _DuplicateKey as fault:
@@ -118,7 +118,8 @@ def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> Opene
 
 
 @lru_cache(maxsize=64)  # many answers have the same keys
-def _strict_decoder(guarded: frozenset[str]) -> tuple[PairsHook, json.JSONDecoder]:
+def strict_decoder(guarded: frozenset[str]) -> tuple[PairsHook, json.JSONDecoder]:
+    """What makes objects, and reads them: no guarded key stands twice with different values."""
     hook = unique_keys(guarded)
     return hook, json.JSONDecoder(object_pairs_hook=hook)
 
@@ -127,7 +128,7 @@ def nothing_in(bare: str, finish_reason: str) -> Outcome:
     """The outcome of an answer without any object."""
     if not bare.strip():
         return Unparsed(reason="cut while thinking" if finish_reason == "length" else "empty answer")
-    if _REFUSAL.match(bare):
+    if is_refusal(bare):
         return Refused(reason="the judge declines")
     return Unparsed(reason="no JSON object in the answer")
 
@@ -140,7 +141,7 @@ def unique_keys(guarded: frozenset[str]) -> PairsHook:
     def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members: dict[str, Any] = {}
         for written, value in pairs:
-            key = written if written in guarded else spellings.get(written.strip().lower(), written)
+            key = written if written in guarded else spellings.get(_HIDDEN.sub("", written).strip().lower(), written)
             if key in guarded and key in members and members[key] != value:
                 raise _DuplicateKey(f"the {key} is given twice, with different values")
             members[key] = value
@@ -163,21 +164,37 @@ def _top_level_objects(text: str, hook: PairsHook) -> tuple[dict[int, dict[str, 
     decoder = json.JSONDecoder(object_pairs_hook=hook, strict=False)
     objects: dict[int, dict[str, Any]] = {}
     behind: list[str] = []
-    at, end = text.find("{"), 0
-    while at >= 0:
-        try:
-            value, after = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
+    brace, end = _BRACE.search(text), 0
+    while brace is not None:
+        at = brace.start()
+        found = _object_at(text, at, decoder)
+        if found is None:
             if braces := _PROSE_BRACES.match(text, at):
-                at = text.find("{", braces.end())
+                brace = _BRACE.search(text, braces.end())
                 continue
             return objects, "".join([*behind, text[end:at] if objects else ""]), True
         behind.append(text[end:at] if objects else "")
-        end = after
-        if isinstance(value, dict):
-            objects[at] = value
-        at = text.find("{", end)
+        objects[at], end = found
+        brace = _BRACE.search(text, end)
     return objects, "".join([*behind, text[end:] if objects else ""]), False
+
+
+def _object_at(text: str, at: int, decoder: json.JSONDecoder) -> tuple[dict[str, Any], int] | None:
+    try:
+        return decoder.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        pass
+    if _PROSE_BRACES.match(text, at) or (plain := plain_object(text, at)) is None:
+        return None
+    try:
+        return decoder.decode(plain[0]), plain[1]
+    except (ValueError, RecursionError):
+        return None
+
+
+def gives_score(text: str) -> bool:
+    """Whether a text is a number, or gives a score behind a key."""
+    return second_score(text, ()) or _NUMBER.fullmatch(text) is not None
 
 
 def second_score(behind: str, scores: Collection[float]) -> bool:
@@ -212,11 +229,15 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale, *, may_not_app
         return Unparsed(reason="cut before the score" if finish_reason == "length" else "broken JSON without a score")
     if len(scores) > 1:
         return Unparsed(reason="broken JSON with different scores")
-    if any((_QUOTED_SCORE_END if match["quote"] else _SCORE_END).match(text, match.end()) is None for match in matches):
-        return Unparsed(reason="cut within the score")
-    start = text.find("{")
-    second = text.find("{", start + 1)
-    if _KEY_PLACE.search(text, start, second if second > 0 else len(text)) is None:
+    for match in matches:
+        end = (_QUOTED_SCORE_END if match["quote"] else _SCORE_END).match(text, match.end())
+        if end is None or is_in_doubt(end[0]):
+            return Unparsed(reason=_unfinished(text, match))
+    start = _first_brace(text)
+    second = _BRACE.search(text, start + 1)
+    while second is not None and (braces := _PROSE_BRACES.match(text, second.start())):
+        second = _BRACE.search(text, braces.end())
+    if _KEY_PLACE.search(text, start, len(text) if second is None else second.start()) is None:
         return Unparsed(reason="broken JSON whose score may be a quotation")
     from json_repair import repair_json  # most runs do without
 
@@ -237,6 +258,19 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale, *, may_not_app
     if isinstance(outcome, NotApplicable) or (isinstance(outcome, Scored) and outcome.score not in scores):
         return Unparsed(reason="broken JSON whose repair changes the score")
     return outcome
+
+
+def _first_brace(text: str) -> int:
+    brace = _BRACE.search(text)
+    return brace.start() if brace else 0
+
+
+def _unfinished(text: str, match: re.Match[str]) -> str:
+    """Why a score of a broken object is none: its number may go on, or it is more than a number."""
+    value = _VALUE.match(text, match.start("number"))
+    written = value["value"].strip() if value else ""
+    is_more = value and value["end"] and any(sign not in "0123456789.,-+/eE \"'" for sign in written)
+    return f"the score is {written}" if is_more else "cut within the score"
 
 
 def verdict_of(verdict: Mapping[str, Any], scale: Scale, *, may_not_apply: bool = False) -> Outcome:
@@ -275,10 +309,7 @@ def _not_applicable(verdict: Mapping[str, Any]) -> Outcome:
 
 
 def _score_of(value: Any, scale: Scale) -> float | None:
-    """Read a finite number, or a text such as "4", "4,5" or "4/5".
-
-    The denominator must be the scale's end.
-    """
+    """Read a finite number, or a text that is a score; see `areopage.jury.score_texts`."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -287,10 +318,7 @@ def _score_of(value: Any, scale: Scale) -> float | None:
         except OverflowError:  # an integer of 400 digits
             return None
         return number if math.isfinite(number) else None
-    match = _TEXT_SCORE.fullmatch(value.translate(_WIDE)) if isinstance(value, str) else None
-    if match is None or (match.group(2) is not None and float(match.group(2)) != scale.max):
-        return None
-    return float(match.group(1).replace(",", "."))
+    return score_in(value, scale) if isinstance(value, str) else None
 
 
 def _shown(value: Any) -> str:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from areopage.criteria import Scale
+from areopage.jury.lenient_objects import PLAIN_SIGNS
 from areopage.scoring import Scored, grade_of
 from areopage.text import late_pattern
 
@@ -130,7 +131,7 @@ def _bare(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """A text with all of JSON's escapes read, and without hidden marks."""
+    """A text with all of JSON's escapes read, full-width signs as plain ones, and without hidden marks."""
 
     def read(match: re.Match[str]) -> str:
         if match[1]:
@@ -140,4 +141,6 @@ def _unescaped(text: str) -> str:
     if "\\" in text:
         text = _ESCAPE.sub(read, text)
     # two halves of one character, each escaped, become that character
-    return text if text.isascii() else _HIDDEN.sub("", text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    if text.isascii():
+        return text
+    return _HIDDEN.sub("", text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")).translate(PLAIN_SIGNS)

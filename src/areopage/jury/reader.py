@@ -21,8 +21,10 @@ from msgspec import Struct
 
 from areopage.cases import Case
 from areopage.criteria import REMARKS, Criterion, Scale, short_names
+from areopage.jury.lenient_objects import PLAIN_SIGNS
 from areopage.jury.parsing import (
     VERDICT_KEYS,
+    Opened,
     PairsHook,
     Unopened,
     common_outcome,
@@ -31,10 +33,12 @@ from areopage.jury.parsing import (
     repaired_verdict,
     second_applicability,
     second_score,
+    strict_decoder,
     unique_keys,
     verdict_of,
 )
 from areopage.jury.planted import prepared
+from areopage.jury.wrappers import WRAPPERS, verdict_within
 from areopage.ledger import Judgment, Repair
 from areopage.scoring import Given, NotApplicable, Outcome, Scored, Unparsed
 
@@ -136,6 +140,22 @@ class _Expected(Struct, frozen=True, kw_only=True):
         """The keys of an answer's object."""
         return VERDICT_KEYS if self.form == "verdict" else frozenset(self.scales)
 
+    @property
+    def guarded(self) -> frozenset[str]:
+        """The keys that no object of an answer may give twice with different values."""
+        return VERDICT_KEYS | WRAPPERS | frozenset(self.scales)
+
+    def answers_in(self, opened: Opened) -> tuple[list[Mapping[str, Any]], str]:
+        """The objects with verdicts out of what stands around them, and their text."""
+        decoder, names = strict_decoder(self.guarded)[1], self.scales if self.form == "verdict" else ()
+        answers, wrapped = list[Mapping[str, Any]](), False
+        for outer in opened.objects:
+            answer = verdict_within(outer, self.keys, names, decoder)
+            if answer is not None:
+                answers.append(answer)
+                wrapped = wrapped or answer is not outer
+        return answers, " ".join(json.dumps(answer, ensure_ascii=False) for answer in answers) if wrapped else opened.bare
+
     def verdicts_of(self, answer: Mapping[str, Any]) -> dict[str, _ReadVerdict]:
         """The verdicts of a parsed answer."""
         if self.form == "verdict":
@@ -188,7 +208,8 @@ class _AnswerVerdicts(Struct, frozen=True, kw_only=True):
     def raw_of(self, name: str, form: _Form) -> str:
         """The text of a verdict's object: all of the answer's, or that of the first complete member of this name."""
         if form == "verdict":
-            return self.bare[max(self.bare.find("{"), 0) : self.bare.rfind("}") + 1 or None]
+            plain = self.bare.translate(PLAIN_SIGNS)
+            return self.bare[max(plain.find("{"), 0) : plain.rfind("}") + 1 or None]
         for place in _key_places(name, self.bare):
             key = _KEY.match(self.bare, place + 1)
             complete = _complete_value(self.bare, key.end(), _DECODER) if key else None
@@ -199,12 +220,15 @@ class _AnswerVerdicts(Struct, frozen=True, kw_only=True):
 
 def _find_verdicts(text: str, finish_reason: str, asked: _Expected) -> _AnswerVerdicts:
     """Try one way of reading after the other, a broken object last."""
-    opened = open_answer(text, finish_reason, VERDICT_KEYS | asked.keys)
+    opened = open_answer(text, finish_reason, asked.guarded)
     if isinstance(opened, Unopened):
         return _AnswerVerdicts(verdicts=dict.fromkeys(asked.scales, _ReadVerdict(opened.outcome)), steps=opened.steps)
+    objects, bare = asked.answers_in(opened)
     if opened.whole:
-        return _AnswerVerdicts(verdicts=asked.verdicts_of(opened.objects[0]), steps=opened.steps, bare=opened.bare)
-    answers = [asked.verdicts_of(answer) for answer in opened.objects if asked.keys & answer.keys()]
+        return _AnswerVerdicts(
+            verdicts=asked.verdicts_of(objects[0] if objects else opened.objects[0]), steps=opened.steps, bare=bare
+        )
+    answers = [asked.verdicts_of(answer) for answer in objects]
     if answers and not opened.broken:
         verdicts: dict[str, _ReadVerdict] = {}
         for name, first in answers[0].items():  # of several answers those on whose scores all agree
@@ -212,7 +236,7 @@ def _find_verdicts(text: str, finish_reason: str, asked: _Expected) -> _AnswerVe
             verdicts[name] = first if outcome is first.outcome else _ReadVerdict(outcome)
         if asked.is_given_again(opened.behind, verdicts.values()):
             verdicts = dict.fromkeys(asked.scales, _GIVEN_AGAIN)
-        return _AnswerVerdicts(verdicts=verdicts, steps=opened.steps, bare=opened.bare)
+        return _AnswerVerdicts(verdicts=verdicts, steps=opened.steps, bare=bare)
     if "{" in opened.bare:
         if asked.form == "members":
             return _BrokenAnswer(opened.bare, finish_reason, asked).read(opened.steps)
