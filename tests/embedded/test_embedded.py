@@ -32,8 +32,8 @@ from areopage.embedded.weights import (
 )
 from areopage.errors import CallRejected, CallTimedOut, MissingExtra, ModelError, ModelMissing, StorageError
 from areopage.jury.expected_score import expected_score
+from areopage.models.adapters import open_model
 from areopage.models.port import Completion, LanguageModel, Message, Options, Schema
-from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings, Timeouts
 from servers import PATIENCE

@@ -16,7 +16,7 @@ from areopage.jury.judges import CallContext, CallResult, Judge, JudgeBackend
 from areopage.jury.model_judge import ModelJudge
 from areopage.jury.opening import expected_kind, open_judge, settled_judge
 from areopage.jury.planning import CallPlan, JudgedCase
-from areopage.models.providers import JUDGES
+from areopage.models.adapters import JUDGE_ADAPTERS
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 from areopage.monitor.quality_judge import QualityJudge
@@ -78,7 +78,7 @@ def test_a_judge_in_plain_python_is_installed_by_an_entry_point(
     (tmp_path / "installed_judge.py").write_text(PLUGIN)
     monkeypatch.syspath_prepend(tmp_path)
     backend = open_judge(REFERENCE, ModelSettings())
-    assert (expected_kind(REFERENCE), "mine" in JUDGES) == ("code", True)
+    assert (expected_kind(REFERENCE), "mine" in JUDGE_ADAPTERS) == ("code", True)
     section = JudgeSection.model_validate({"model": "mine:length"})  # as a suite names it
     assert (section.provider, section.model) == ("mine", "length")
     settled = settled_judge(judge, asyncio.run(backend.check()), "fr")
@@ -97,7 +97,7 @@ def test_an_installed_judge_does_not_take_the_place_of_a_built_in_provider(
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
     (installed / "entry_points.txt").write_text("[areopage.judges]\nollama = no_such_module:open_judge\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert "ollama" in JUDGES
+    assert "ollama" in JUDGE_ADAPTERS
     assert isinstance(open_judge(reference, ModelSettings()), ModelJudge)
     assert expected_kind(reference) == "model"
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from areopage.cases.records import Case, Document
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ModelMissing, ServerDown
+from areopage.models.adapters import MODEL_ADAPTERS, open_model
 from areopage.models.http_bot import HttpBot, filled, question_of, value_at
 from areopage.models.port import Completion, Message
-from areopage.models.providers import MODELS, open_model
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Bot, ModelSettings
 
@@ -66,7 +66,7 @@ def test_a_bot_gets_the_question_alone_and_its_answer_is_found(bot: "FakeBot") -
     assert completion.text == "So: Combien {id} de congés ? {0} %s"
     assert (bot.asked[0].method, bot.asked[0].path) == ("POST", "/chat/")
     assert bot.asked[0].body == {"question": "Combien {id} de congés ? {0} %s"}
-    assert "http" in MODELS
+    assert "http" in MODEL_ADAPTERS
 
 
 def test_placeholders_are_replaced_wherever_they_stand_and_only_once(bot: "FakeBot") -> None:

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from areopage.errors import CallRejected, CallTimedOut, CallUnreachable, ModelError, ModelMissing, ServerDown
-from areopage.models import providers
+from areopage.models import adapters
 from areopage.models.ollama import (
     TOP_LEVEL_OPTIONS,
     OllamaModel,
@@ -298,7 +298,7 @@ def test_another_server_is_not_taken_for_ollama() -> None:
 def test_models_are_listed_with_digests_and_sizes() -> None:
     async def run() -> tuple[ListedModel, ...]:
         async with FakeOllama().running() as fake:
-            return tuple(await providers.listed_models("ollama", "", ModelSettings(environment={"OLLAMA_HOST": fake.url})))
+            return tuple(await adapters.listed_models("ollama", "", ModelSettings(environment={"OLLAMA_HOST": fake.url})))
 
     assert asyncio.run(run()) == (
         ListedModel(name="m:latest", digest="sha-m:latest", size=7),
@@ -308,7 +308,7 @@ def test_models_are_listed_with_digests_and_sizes() -> None:
 
 def test_the_model_is_opened_by_its_provider() -> None:
     reference = ModelReference.parse("ollama:qwen3:8b")
-    model = providers.open_model(reference, ModelSettings())
+    model = adapters.open_model(reference, ModelSettings())
     assert isinstance(model, OllamaModel)
     assert (model.reference, model.max_concurrency) == (reference, None)
 

@@ -13,10 +13,10 @@ import pytest
 from aiohttp import web
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, ModelMissing, PromptTooLong, ServerDown
-from areopage.models import providers
+from areopage.models import adapters
+from areopage.models.adapters import listed_models
 from areopage.models.openai import OLLAMA_ONLY_OPTIONS, OpenAIModel, chat_body, open_model
 from areopage.models.port import Completion, Message, ModelStatus, TokenLogprob, sent
-from areopage.models.providers import listed_models
 from areopage.models.reference import ModelReference
 from areopage.models.servers import ListedModel, ModelServer
 from areopage.models.settings import Endpoint, ModelSettings
@@ -403,7 +403,7 @@ def test_the_server_is_the_endpoints_then_the_environments_then_openais() -> Non
 
 def test_the_model_is_opened_by_its_provider() -> None:
     reference = ModelReference.parse("openai:gpt-4o-mini")
-    model = providers.open_model(reference, ModelSettings())
+    model = adapters.open_model(reference, ModelSettings())
     assert isinstance(model, OpenAIModel)
     assert (model.reference, model.max_concurrency) == (reference, None)
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from areopage.errors import CallRejected, CallUnreachable, ModelError, PromptTooLong
+from areopage.models.adapters import listed_models, open_model
 from areopage.models.port import Completion, LanguageModel, Message
-from areopage.models.providers import listed_models, open_model
 from areopage.models.reference import ModelReference
 from areopage.models.settings import Endpoint, ModelSettings
 from areopage.models.traffic import Traffic

@@ -9,8 +9,8 @@ import pytest
 
 from areopage.cases.records import Case, Turn
 from areopage.errors import CallRejected, ModelError
+from areopage.models.adapters import open_model
 from areopage.models.port import Completion, LanguageModel
-from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.replay import RecordedLine, RecordingFile, ReplayModel, read_recording
 from areopage.models.settings import ModelSettings

@@ -30,10 +30,10 @@ def list_models(
 
     from areopage.errors import ModelError
     from areopage.jury import answers_no_prompts
-    from areopage.models import JUDGES, MODELS, listed_models
+    from areopage.models import JUDGE_ADAPTERS, MODEL_ADAPTERS, listed_models
 
     if provider is None:
-        for name in sorted({*JUDGES.names(), *MODELS.names()}):
+        for name in sorted({*JUDGE_ADAPTERS.names(), *MODEL_ADAPTERS.names()}):
             typer.echo(name)
         return
     name, _, endpoint = provider.partition("@")

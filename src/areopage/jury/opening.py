@@ -13,8 +13,8 @@ from areopage.errors import ModelError, name_list
 from areopage.jury.judges import Judge, JudgeBackend, JudgeKind, JudgeStatus
 from areopage.jury.model_judge import ModelJudge
 from areopage.models import (
-    JUDGES,
-    MODELS,
+    JUDGE_ADAPTERS,
+    MODEL_ADAPTERS,
     ModelReference,
     ModelSettings,
     ModelStatus,
@@ -27,12 +27,12 @@ from areopage.models import (
 
 def answers_no_prompts(provider: str) -> bool:
     """Whether a provider is one of judges and none of language models."""
-    return provider not in MODELS and is_judge_provider(provider)
+    return provider not in MODEL_ADAPTERS and is_judge_provider(provider)
 
 
 def is_judge_provider(provider: str) -> bool:
     """Whether a provider's judges are no language models; what is installed is searched only for one that is not built in."""
-    return provider in JUDGES.built_in or (provider not in MODELS.built_in and provider in JUDGES)
+    return provider in JUDGE_ADAPTERS.built_in or (provider not in MODEL_ADAPTERS.built_in and provider in JUDGE_ADAPTERS)
 
 
 def expected_kind(reference: ModelReference) -> JudgeKind:
@@ -52,11 +52,11 @@ def open_judge(reference: ModelReference, settings: ModelSettings, traffic: Traf
         ModelError: no such provider, or the reference does not fit it.
         MissingExtra: the judge needs a package that is not installed.
     """
-    open_adapter = JUDGES.load(reference.provider) if is_judge_provider(reference.provider) else None
+    open_adapter = JUDGE_ADAPTERS.load(reference.provider) if is_judge_provider(reference.provider) else None
     if open_adapter is not None:
         return cast(JudgeBackend, open_adapter(reference, settings))
-    if reference.provider not in MODELS:
-        names = name_list(sorted({*MODELS.names(), *JUDGES.names()}), 30)
+    if reference.provider not in MODEL_ADAPTERS:
+        names = name_list(sorted({*MODEL_ADAPTERS.names(), *JUDGE_ADAPTERS.names()}), 30)
         raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {names}")
     return ModelJudge(Retrying(open_model(reference, settings)) if traffic is None else traffic.open(reference, settings))
 

@@ -1,5 +1,10 @@
 """The port to a language model, and its adapters."""
 
+from .adapters import JUDGE_ADAPTERS as JUDGE_ADAPTERS  # Of judges that are not language models.
+from .adapters import MODEL_ADAPTERS as MODEL_ADAPTERS  # Of language models.
+from .adapters import listed_models as listed_models  # The models that a provider's server offers.
+from .adapters import open_model as open_model  # Open the adapter of a reference
+from .adapters import pull_model as pull_model  # Fetch a model into the user's cache.
 from .batches import BATCH_PROVIDERS as BATCH_PROVIDERS  # Providers whose protocol has a batch service.
 from .batches import ENDED as ENDED  # States in which a batch brings nothing more.
 
@@ -16,7 +21,7 @@ from .contacts import Agree as Agree  # Asks the user whether servers of a suite
 from .contacts import Contact as Contact  # A server that models are called at.
 from .contacts import shown_address as shown_address  # An address without its secrets
 from .http import JsonServer as JsonServer  # A server that takes and gives JSON.
-from .known_providers import PROVIDERS as PROVIDERS  # The providers by name.
+from .known_providers import KNOWN_PROVIDERS as KNOWN_PROVIDERS  # The providers by name.
 from .known_providers import may_cost as may_cost  # Whether calls to a provider's models may cost money
 from .limits import KeptPlaces as KeptPlaces  # The places of calls that are made while the block runs
 from .limits import limiter_of as limiter_of  # What bounds and spaces the calls to a server
@@ -58,11 +63,6 @@ from .prices import answer_limit as answer_limit  # The most tokens of an answer
 from .prices import costs_of as costs_of  # Costs by currency.
 from .prices import known_price as known_price  # The price of a model
 from .probing import probe_model as probe_model  # Make one small call to a model, and say in one line what it supports.
-from .providers import JUDGES as JUDGES  # The providers of judges that are not language models.
-from .providers import MODELS as MODELS  # The providers of language models.
-from .providers import listed_models as listed_models  # The models that a provider's server offers.
-from .providers import open_model as open_model  # Open the adapter of a reference
-from .providers import pull_model as pull_model  # Fetch a model into the user's cache.
 from .reference import NAMED_REFERENCE as NAMED_REFERENCE  # `NAME=REF`
 from .reference import ModelReference as ModelReference  # A model as the user names it.
 from .replay import RecordedLine as RecordedLine  # One line of a recording

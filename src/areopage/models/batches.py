@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from areopage.errors import CallError, CallRejected, ModelError
 from areopage.extensions import imported
+from areopage.models.adapters import open_model
 from areopage.models.http import MAX_RESPONSE_BYTES, Query
 from areopage.models.json_chat import ChatModel
 from areopage.models.port import Completion, Message, Options, Schema
-from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import Calls
 from areopage.models.settings import ModelSettings

@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from areopage.errors import ModelError, name_list
-from areopage.models.known_providers import PROVIDERS
+from areopage.models.known_providers import KNOWN_PROVIDERS
 
-PROVIDER_KEYS = {provider.key_variable: provider.host for provider in PROVIDERS.values() if provider.needs_key and provider.host}
+PROVIDER_KEYS = {
+    provider.key_variable: provider.host for provider in KNOWN_PROVIDERS.values() if provider.needs_key and provider.host
+}
 """The usual variables of providers' keys, and the host that each belongs to."""
 
 FROM_ENVIRONMENT = "env:"

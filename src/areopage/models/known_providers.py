@@ -131,13 +131,13 @@ _ALL = (
     _local("lmstudio", "http://127.0.0.1:1234/v1"),
     _local("vllm", "http://127.0.0.1:8000/v1"),
 )
-PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _ALL}
+KNOWN_PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _ALL}
 """The providers by name."""
 
 
 def may_cost(provider: str) -> bool:
     """Whether calls to a provider's models may cost money: a key is sent to its server."""
-    return provider in PROVIDERS and bool(PROVIDERS[provider].key_variable)
+    return provider in KNOWN_PROVIDERS and bool(KNOWN_PROVIDERS[provider].key_variable)
 
 
 def place_of(

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from areopage.errors import CallError, CallRejected, ModelError
+from areopage.models.adapters import open_model
 from areopage.models.batches import has_batches
 from areopage.models.port import ANSWERED_BY, NOT_SENT, Message, Schema
-from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from areopage.errors import CallError, CallRejected, CallUnreachable, MissingKey, ModelError, ServerDown
 from areopage.models.http import JsonServer, Query
-from areopage.models.known_providers import PROVIDERS, SchemaMode, place_of
+from areopage.models.known_providers import KNOWN_PROVIDERS, SchemaMode, place_of
 from areopage.models.settings import ModelSettings
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class ModelServer:
             endpoint: a named server, "" for the usual one.
             model: what is called there; only Azure's paths depend on it.
         """
-        provider, named = PROVIDERS[provider_name], settings.endpoint_named(endpoint, provider_name)
+        provider, named = KNOWN_PROVIDERS[provider_name], settings.endpoint_named(endpoint, provider_name)
         address, self._source = settings.address_of(provider_name, endpoint)
         api_version = named.api_version if named is not None else None
         self._url, query = place_of(provider, address, api_version, settings.environment, model)

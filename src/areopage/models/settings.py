@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from areopage.errors import AreopageError, ModelError, name_list
 from areopage.models.contacts import HIDDEN, Agree, Contact, has_hidden, shown_address, variable_of, without_texts
-from areopage.models.known_providers import PROVIDERS
+from areopage.models.known_providers import KNOWN_PROVIDERS
 from areopage.models.reference import ModelReference
 
 _ONE_MODEL = ("ollama", "embedded")
@@ -177,7 +177,7 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
 
         Ollama's is that of the suite's preset where OLLAMA_HOST names none.
         """
-        provider, named = PROVIDERS[provider_name], self.endpoint_named(endpoint, provider_name)
+        provider, named = KNOWN_PROVIDERS[provider_name], self.endpoint_named(endpoint, provider_name)
         is_ollama = provider.protocol == "ollama"
         preset, variable = self.ollama_base_url if is_ollama else "", provider.url_variable
         if named is not None:
@@ -200,9 +200,9 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         if reference.endpoint:
             named = self.endpoints.get(reference.endpoint)
             return named.contact if named is not None else None
-        if reference.provider not in PROVIDERS:
+        if reference.provider not in KNOWN_PROVIDERS:
             return None
-        key = PROVIDERS[reference.provider].key_variable
+        key = KNOWN_PROVIDERS[reference.provider].key_variable
         try:
             address = shown_address(self.address_of(reference.provider, "")[0])
         except AreopageError:  # opening the model says so

@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
+from areopage.models.adapters import open_model
 from areopage.models.breaker import Breaker, OutageObserver
 from areopage.models.limits import Limiter, Pacer, limiter_of
-from areopage.models.providers import open_model
 from areopage.models.reference import ModelReference
 from areopage.models.retry import ATTEMPTS, CallBudget, Calls, Retrying
 from areopage.models.settings import ModelSettings

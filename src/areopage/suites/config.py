@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from areopage.cases import MAX_TURNS, ChildPlan
 from areopage.errors import ModelError
-from areopage.models import BATCH_FACTOR, JUDGES, MODELS, ModelReference, Price
+from areopage.models import BATCH_FACTOR, JUDGE_ADAPTERS, MODEL_ADAPTERS, ModelReference, Price
 from areopage.scoring import Marks, Weights
 from areopage.yaml_document import KeyPath, YamlDocument
 
@@ -67,7 +67,7 @@ class ModelSection(SuiteSection):
             reference = ModelReference.parse(section["model"])
         except ModelError:
             return section
-        is_provider = reference.provider in MODELS or reference.provider in JUDGES
+        is_provider = reference.provider in MODEL_ADAPTERS or reference.provider in JUDGE_ADAPTERS
         return {**section, "provider": reference.server, "model": reference.model} if is_provider else section
 
 

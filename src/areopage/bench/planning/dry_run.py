@@ -10,7 +10,7 @@ from areopage.bench.planning.prepare import PreparedRun, choose_target, prepare_
 from areopage.bench.planning.selection import unknown_names
 from areopage.errors import UserError, counted
 from areopage.jury import check_judge, check_model, choose_judges, is_judge_provider, open_judge
-from areopage.models import PROVIDERS, ModelReference, ModelSettings, open_model
+from areopage.models import KNOWN_PROVIDERS, ModelReference, ModelSettings, open_model
 from areopage.suites import Suite
 
 _STAND_IN = "ollama:any"  # named where the suite leaves a model to the command line; it is not asked
@@ -70,8 +70,8 @@ def _model_faults(suite: Suite, notes: dict[str, None]) -> Iterator[str]:
         return
     variables = {name for contact in settings.contacts([*judges, *targets]).values() for name in contact.variables}
     # keys, and addresses of a provider's accounts, are the user's and no part of a suite
-    stand_ins = dict.fromkeys((*variables, PROVIDERS["openai"].key_variable), "x")
-    stand_ins |= {provider.url_variable: "https://resource.invalid" for provider in PROVIDERS.values() if not provider.url}
+    stand_ins = dict.fromkeys((*variables, KNOWN_PROVIDERS["openai"].key_variable), "x")
+    stand_ins |= {provider.url_variable: "https://resource.invalid" for provider in KNOWN_PROVIDERS.values() if not provider.url}
     settings = structs.replace(settings.allowing(variables), environment=stand_ins)
     for reference, is_judge in (*((judge, True) for judge in judges), *((target, False) for target in targets)):
         try:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from areopage.errors import ModelError, name_list
 from areopage.extensions import imported, registered
-from areopage.models.known_providers import PROVIDERS
+from areopage.models.known_providers import KNOWN_PROVIDERS
 from areopage.models.port import LanguageModel
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Open = Callable[[ModelReference, ModelSettings], Any]
 
 
-class Providers(Struct, frozen=True, kw_only=True):
-    """The providers of one kind.
+class Adapters(Struct, frozen=True, kw_only=True):
+    """What opens the models, or the judges, of each provider.
 
     Args:
         group: the entry point group under which third parties register theirs.
@@ -52,22 +52,22 @@ class Providers(Struct, frozen=True, kw_only=True):
         return next((cast(Open, point.load()) for point in points), None)
 
 
-MODELS = Providers(
+MODEL_ADAPTERS = Adapters(
     group="areopage.models",
     built_in={
-        **{name: f"areopage.models.{provider.protocol}:open_model" for name, provider in PROVIDERS.items()},
+        **{name: f"areopage.models.{provider.protocol}:open_model" for name, provider in KNOWN_PROVIDERS.items()},
         "replay": "areopage.models.replay:open_model",
         "http": "areopage.models.http_bot:open_model",
         **registered("models"),
     },
 )
-"""The providers of language models."""
+"""The adapters of language models."""
 
-JUDGES = Providers(
+JUDGE_ADAPTERS = Adapters(
     group="areopage.judges",
     built_in={"rules": "areopage.jury.rules:open_judge", "replay": "areopage.jury.replay_judge:open_judge"},
 )
-"""The providers of judges that are not language models."""
+"""The adapters of judges that are not language models."""
 
 
 @lru_cache(maxsize=8)
@@ -85,9 +85,9 @@ def open_model(reference: ModelReference, settings: ModelSettings) -> LanguageMo
         ModelError: no such provider, or the reference does not fit it.
         MissingExtra: the adapter needs a package that is not installed.
     """
-    open_adapter = MODELS.load(reference.provider)
+    open_adapter = MODEL_ADAPTERS.load(reference.provider)
     if open_adapter is None:
-        names = name_list(MODELS.names(), 30)
+        names = name_list(MODEL_ADAPTERS.names(), 30)
         raise ModelError(f"unknown provider {reference.provider!r} in {reference}: use one of {names}")
     return cast(LanguageModel, open_adapter(reference, settings))
 
@@ -99,11 +99,11 @@ async def listed_models(provider: str, endpoint: str, settings: ModelSettings) -
         ModelError: the provider is unknown or has no list.
         ServerDown: nothing answers.
     """
-    if provider not in MODELS:
-        raise ModelError(f"unknown provider {provider!r}: use one of {name_list(MODELS.names(), 30)}")
-    if provider not in PROVIDERS:
+    if provider not in MODEL_ADAPTERS:
+        raise ModelError(f"unknown provider {provider!r}: use one of {name_list(MODEL_ADAPTERS.names(), 30)}")
+    if provider not in KNOWN_PROVIDERS:
         raise ModelError(f"the provider {provider} cannot list models")
-    if not PROVIDERS[provider].lists:
+    if not KNOWN_PROVIDERS[provider].lists:
         raise ModelError(f"{provider} does not list what can be called there: name a deployment, as in {provider}:NAME")
     from areopage.models.servers import ModelServer
 
