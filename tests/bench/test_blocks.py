@@ -17,7 +17,7 @@ from areopage.bench.execution.phases import PhasePlace
 from areopage.bench.execution.run import DEAD_AFTER, PACE
 from areopage.errors import ServerDown, UserError
 from areopage.ledger.store import Ledger
-from areopage.ledger.write.operations import Worker, Workers
+from areopage.ledger.write.operations import Heartbeat, Workers
 from areopage.work import worker as worker_module
 from areopage.work.locks import exclusive, try_exclusive
 from areopage.work.worker import WorkerPool, open_worker
@@ -229,7 +229,7 @@ def test_the_queue_stays_for_a_process_that_has_just_begun_to_take_part(tmp_path
     """Its blocks would never be given to it: it would wait for ever. The last heartbeat does not show it yet."""
     ledger, now = ledger_at(tmp_path / "ledger.db"), datetime.now(UTC)
     workers, name = Workers(ledger), "bench:run"
-    later = Worker(id="other-1", pool=name, host="other", process=1, started_at=now, seen_at=now, state="alive")
+    later = Heartbeat(id="other-1", pool=name, host="other", process=1, started_at=now, seen_at=now, state="alive")
 
     async def queues_after(state: str) -> list[str]:
         async with open_worker(ledger, blocks_in(tmp_path, ledger), pool_in(tmp_path)) as worker:

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from areopage.ledger.people.access import ApiKeys, Audit
 from areopage.ledger.store import Ledger
 from areopage.ledger.write.alerts import Alerts
-from areopage.ledger.write.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
+from areopage.ledger.write.operations import Alert, GoldenRun, GoldenRuns, Heartbeat, Workers
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -136,7 +136,7 @@ def test_the_last_good_round_is_finished_and_of_the_suite(monitored: Ledger) -> 
 
 def test_a_worker_is_silent_when_it_sent_no_heartbeat_for_long(monitored: Ledger) -> None:
     workers = Workers(monitored)
-    one = Worker(id="a", host="h", process=1, started_at=MOMENT, seen_at=MOMENT, state="alive")
+    one = Heartbeat(id="a", host="h", process=1, started_at=MOMENT, seen_at=MOMENT, state="alive")
     workers.beat(one)
     workers.beat(replace(one, id="b", seen_at=MOMENT + HOUR))
     assert [worker.id for worker in workers.silent(MOMENT + HOUR / 2)] == ["a"]

@@ -14,7 +14,7 @@ from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import Answer, Label, ReviewItem
 from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.evaluations import Evaluations
-from areopage.ledger.write.operations import Alert, GoldenRun, GoldenRuns, Worker, Workers
+from areopage.ledger.write.operations import Alert, GoldenRun, GoldenRuns, Heartbeat, Workers
 from areopage.monitor.intake import Intake
 from areopage.server.app import create_app
 from areopage.server.context import ServerContext
@@ -80,7 +80,9 @@ def seed_queue(ledger: Ledger, now: datetime) -> None:
     Evaluations(ledger).give_up("failed-1", "mistral: no answer in 60 s")
     for name, seconds in (("worker-1", 4), ("worker-2", 4000)):
         seen = now - timedelta(seconds=seconds)
-        worker = Worker(id=name, host="judge-1", process=4711, started_at=now - timedelta(hours=5), seen_at=seen, state="alive")
+        worker = Heartbeat(
+            id=name, host="judge-1", process=4711, started_at=now - timedelta(hours=5), seen_at=seen, state="alive"
+        )
         Workers(ledger).beat(worker)
 
 

@@ -48,7 +48,7 @@ ASKED = ("/v1/evaluations", "/v1/figures", "/v1/alerts", "/v1/agreement", "/v1/t
 WRONG = [one for one in OPERATIONS if one[0] == "POST" or one[1] in (*ASKED, "/v1/debug/latest")]
 
 
-class Target(NamedTuple):
+class FuzzedServer(NamedTuple):
     """A schema with the server behind it, and a key."""
 
     schema: "OpenApiSchema"
@@ -83,7 +83,7 @@ class Target(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FuzzedServer]:
     """A server with some answers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of its own parts, while they are imported
@@ -101,11 +101,11 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     headers = {"Authorization": f"Bearer {key}"}
     schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(context), headers=headers)
     wanted = (checks.status_code_conformance, checks.content_type_conformance, checks.response_schema_conformance)
-    yield Target(schema, headers, [not_a_server_error, *wanted])
+    yield FuzzedServer(schema, headers, [not_a_server_error, *wanted])
     context.ledger.close()
 
 
-def test_every_operation_of_the_schema_is_tried(target: Target) -> None:
+def test_every_operation_of_the_schema_is_tried(target: FuzzedServer) -> None:
     paths = target.schema.raw_schema["paths"]
     assert {(method.upper(), path) for path, methods in paths.items() for method in methods} == set(OPERATIONS)
 
@@ -119,7 +119,7 @@ def with_texts(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
-def test_a_right_request_is_answered_as_the_schema_says(target: Target, method: str, path: str) -> None:
+def test_a_right_request_is_answered_as_the_schema_says(target: FuzzedServer, method: str, path: str) -> None:
     complete = with_texts if (method, path) == ("POST", "/v1/evaluations") else None
     statuses = target.fuzz(method, path, "positive", complete)
     assert statuses <= {200, 201, 202, 204, 400, 404, 409, 422}
@@ -128,18 +128,18 @@ def test_a_right_request_is_answered_as_the_schema_says(target: Target, method: 
 
 
 @pytest.mark.parametrize(("method", "path"), WRONG)
-def test_a_wrong_request_is_answered_as_the_schema_says(target: Target, method: str, path: str) -> None:
+def test_a_wrong_request_is_answered_as_the_schema_says(target: FuzzedServer, method: str, path: str) -> None:
     assert target.fuzz(method, path, "negative") & {400, 415, 422}
 
 
-def test_what_the_seeded_answers_look_like_is_what_the_schema_says(target: Target) -> None:
+def test_what_the_seeded_answers_look_like_is_what_the_schema_says(target: FuzzedServer) -> None:
     shown = target.schema["/v1/evaluations/{id}"]["GET"]
     assert target.check(shown.Case(path_parameters={"id": WEAK_ID})) == 200
     for path in ASKED:
         assert target.check(target.schema[path]["GET"].Case()) == 200
 
 
-def test_what_the_gate_says_is_what_the_schema_says(target: Target) -> None:
+def test_what_the_gate_says_is_what_the_schema_says(target: FuzzedServer) -> None:
     schema = target.schema
     assert target.check(schema["/v1/debug/latest"]["GET"].Case(query={"question": QUESTION})) == 200
     chat = schema["/v1/chat"]["POST"].Case(body={"question": QUESTION}, media_type="application/json")

@@ -12,14 +12,14 @@ import pytest
 
 from areopage.errors import StorageError
 from areopage.ledger.store import Ledger
-from areopage.ledger.write.operations import Worker, Workers
+from areopage.ledger.write.operations import Heartbeat, Workers
 from areopage.work.workers import Presence, WorkerId, executor_of, leader_of, live_executors
 
 NOW = datetime(2026, 5, 6, 7, 8, 9, tzinfo=UTC)
 
 
-def worker(name: str, seconds_ago: float = 0.0, state: str = "alive") -> Worker:
-    return Worker(id=name, host="h", process=1, started_at=NOW, seen_at=NOW - timedelta(seconds=seconds_ago), state=state)
+def worker(name: str, seconds_ago: float = 0.0, state: str = "alive") -> Heartbeat:
+    return Heartbeat(id=name, host="h", process=1, started_at=NOW, seen_at=NOW - timedelta(seconds=seconds_ago), state=state)
 
 
 def test_only_workers_with_a_heartbeat_that_did_not_stop_are_alive() -> None:

@@ -147,8 +147,8 @@ from .write.fleet import FleetState as FleetState
 from .write.operations import Alert as Alert  # One condition that holds or held.
 from .write.operations import ApiKey as ApiKey  # A key's record
 from .write.operations import GoldenRun as GoldenRun  # One round of golden questions.
+from .write.operations import Heartbeat as Heartbeat  # A worker's heartbeat.
 from .write.operations import Role as Role  # A key's permission.
-from .write.operations import Worker as Worker  # A worker's heartbeat.
 from .write.outage import LedgerOutage as LedgerOutage  # Says once that a ledger cannot be used, and once that it can again
 from .write.run_writer import RunWriter as RunWriter  # Commits records in groups, each within a few milliseconds
 from .write.sent_batches import PLANNED as PLANNED  # The state of a batch whose id is not known.

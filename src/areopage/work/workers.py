@@ -16,7 +16,7 @@ import msgspec
 
 from areopage.errors import StorageError
 from areopage.file_lock import hold, hold_existing, remove
-from areopage.ledger import Ledger, Worker
+from areopage.ledger import Heartbeat, Ledger
 
 LOG = logging.getLogger(__name__)
 MOST_WORKERS = 1000
@@ -78,7 +78,7 @@ class Presence:
         now = datetime.now(UTC)
         self._id, self._workers, self._pool = id, ledger.workers, pool
         self._dead_after, self._silence = dead_after, min(dead_after, HEARTBEATS_MISSED * every)
-        self._me = Worker(id=id.name, pool=pool, host=id.host, process=os.getpid(), started_at=now, seen_at=now, state="alive")
+        self._me = Heartbeat(id=id.name, pool=pool, host=id.host, process=os.getpid(), started_at=now, seen_at=now, state="alive")
         self.executor = executor_of(self._me)
         self._ended: list[str] = []
         self.leads = False
@@ -110,18 +110,18 @@ class Presence:
             LOG.warning("the worker's end cannot be noted: %s", fault)
 
 
-def executor_of(worker: Worker) -> str:
+def executor_of(worker: Heartbeat) -> str:
     """The id of a worker's start, as the queue knows it."""
     return f"{worker.id}@{round(worker.started_at.astimezone(UTC).timestamp() * 1000)}"
 
 
-def live_executors(workers: Sequence[Worker], now: datetime, dead_after: float) -> set[str]:
+def live_executors(workers: Sequence[Heartbeat], now: datetime, dead_after: float) -> set[str]:
     """The executors that sent a heartbeat not long ago and did not stop."""
     since = now - timedelta(seconds=dead_after)
     return {executor_of(worker) for worker in workers if worker.state == "alive" and worker.seen_at > since}
 
 
-def leader_of(workers: Sequence[Worker], now: datetime, silence: float) -> str:
+def leader_of(workers: Sequence[Heartbeat], now: datetime, silence: float) -> str:
     """The worker that acts for all: the first by id of those with a recent heartbeat; "" for none."""
     since = now - timedelta(seconds=silence)
     return min((worker.id for worker in workers if worker.state == "alive" and worker.seen_at > since), default="")

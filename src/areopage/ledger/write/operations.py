@@ -18,7 +18,7 @@ Role = Literal["ingest", "ask", "read", "write", "admin"]
 text."""
 
 
-class Worker(Struct, frozen=True, kw_only=True):
+class Heartbeat(Struct, frozen=True, kw_only=True):
     """A worker's heartbeat. `state` is "alive" or "taken_over" or "stopped"; workers of a pool share their work."""
 
     id: str
@@ -121,24 +121,24 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 class Workers(Store):
     """The table `workers`."""
 
-    def beat(self, worker: Worker) -> None:
+    def beat(self, worker: Heartbeat) -> None:
         """Insert a worker or renew its heartbeat."""
         with self._ledger.writing() as connection:
             insert_or_replace(connection, workers, row_of(worker))
 
-    def silent(self, since: datetime, pool: str = "monitor") -> Sequence[Worker]:
+    def silent(self, since: datetime, pool: str = "monitor") -> Sequence[Heartbeat]:
         """Return "alive" workers of a pool without a heartbeat since a moment."""
         alive = select(workers).where(workers.c.pool == pool, workers.c.state == "alive", workers.c.seen_at < naive(since))
-        return self._ledger.records(Worker, alive.order_by(workers.c.seen_at.desc(), workers.c.id))
+        return self._ledger.records(Heartbeat, alive.order_by(workers.c.seen_at.desc(), workers.c.id))
 
     def mark(self, id: str, state: str) -> None:
         """Set a worker's state."""
         self._ledger.change(update(workers).where(workers.c.id == id).values(state=state))
 
-    def list(self, pool: str = "monitor") -> Sequence[Worker]:
+    def list(self, pool: str = "monitor") -> Sequence[Heartbeat]:
         """Return the workers of a pool, latest heartbeat first."""
         query = select(workers).where(workers.c.pool == pool)
-        return self._ledger.records(Worker, query.order_by(workers.c.seen_at.desc(), workers.c.id))
+        return self._ledger.records(Heartbeat, query.order_by(workers.c.seen_at.desc(), workers.c.id))
 
 
 class GoldenRuns(Store):
