@@ -3,7 +3,7 @@
 | reference | module | judges |
 |---|---|---|
 | `rules:readability` | `areopage.jury.rules.readability` | sentence length and vocabulary, by age and language |
-| `rules:checks` | `areopage.jury.rules.checks` | exact checks of a response, by the prompt that it answers |
+| `rules:checks` | `areopage.jury.rules.checks` | exact checks of a response, of every prompt or of one |
 | `rules:answer_quality` | `areopage.jury.rules.answer_quality` | the sections of an answer, and the sources it cites |
 """
 

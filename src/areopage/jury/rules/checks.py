@@ -1,7 +1,7 @@
-"""The judge `rules:checks`: exact checks of a response, each for one prompt.
+"""The judge `rules:checks`: exact checks of a response, each for one prompt or for every prompt.
 
 A criterion's score is the top of its scale where the response passes every check that the criterion has for the prompt, else the
-bottom. The checks of a criterion are found by the digest of the prompt, since a judge is not told the case's id.
+bottom. Checks of one prompt are found by its digest, since a judge is not told the case's id.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from areopage.cases import Case
 from areopage.criteria import Check, Criterion, prompt_digest
 from areopage.digest import digest_of
 from areopage.jury.code_judge import CodeJudge
-from areopage.jury.rules.parameters import CheckRules
+from areopage.jury.rules.parameters import EVERY_PROMPT, CheckRules
 from areopage.models import ModelReference
 from areopage.scoring import Outcome, Refused, Scored
 from areopage.text import declines
@@ -34,7 +34,8 @@ def checks_judge(reference: ModelReference, rules: CheckRules) -> CodeJudge:
 
 
 def _judge(rules: CheckRules, case: Case, criterion: Criterion, language: str) -> Outcome:
-    checks = rules.criteria[criterion.path].get(prompt_digest(case.prompt_text))
+    by_prompt = rules.criteria[criterion.path]
+    checks = [check for key in (EVERY_PROMPT, prompt_digest(case.prompt_text)) for check in by_prompt.get(key, ())]
     if not checks:
         return Refused(reason="there is no check for this prompt")
     failed = [check for check in checks if not passes(check, case.response or "")]

@@ -30,13 +30,15 @@
             headings: {fr: [Analyse], en: [Analysis]}    by language; the first one names the section in explanations
 
       checks:
-        criteria:                      by path, then by the digest of the prompt: what the response is checked for
+        criteria:                      by path, then for `every` prompt or by a prompt's digest: what the response is checked for
           imported.checks.contains:
+            every: [{type: is-refusal, negated: true}]
             0123456789abcdef: [{type: contains, values: [Paris], negated: false}]
 
 A ramp gives 5 up to `full`, 0 from `zero` on, and falls in a straight line between.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -49,6 +51,8 @@ from areopage.jury.rules.word_forms import Vocabulary
 from areopage.text import plain
 
 TOP_SCORE = 5.0
+EVERY_PROMPT = "every"
+_DIGEST = re.compile("[0-9a-f]{16}")
 _Kind = TypeVar("_Kind")
 
 
@@ -164,9 +168,16 @@ class AnswerQualityRules(Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class CheckRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All of `rules.checks`: by the path of the criterion, then by the digest of the prompt."""
+    """All of `rules.checks`: by the path of the criterion, then for every prompt or by the digest of a prompt."""
 
     criteria: dict[str, dict[str, tuple[Check, ...]]]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a key that no prompt has."""
+        for path, by_prompt in self.criteria.items():
+            for key in by_prompt:
+                if key != EVERY_PROMPT and not _DIGEST.fullmatch(key):
+                    raise ValueError(f"{path} has checks for {key!r}: write `{EVERY_PROMPT}` or the digest of a prompt")
 
 
 def read_readability(rules: Mapping[str, Any]) -> ReadabilityRules:
