@@ -1,20 +1,23 @@
 """An assertion of promptfoo becomes a check only where the check says the same of every response."""
 
 import json
+import re
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
-from areopage.criteria.records import Check
+from areopage.criteria.records import Check, CheckType
 from areopage.interop.foreign import promptfoo_tests
 from areopage.interop.foreign.promptfoo_checks import exact_check, listed
 from areopage.interop.foreign.promptfoo_tests import Assertion
 from areopage.jury.rules.checks import passes
 from servers.command import Command
+
+FORMATS = Path(__file__).parents[2] / "docs/formats.md"
 
 
 def check(kind: str, value: Any = None) -> Check | None:
@@ -50,6 +53,12 @@ def test_what_a_check_answers_in_the_same_way_is_one(kind: str, value: Any, pass
 )
 def test_what_no_check_answers_in_the_same_way_is_none(kind: str, value: Any) -> None:
     assert check(kind, value) is None
+
+
+def test_the_assertions_that_become_checks_are_those_of_the_documentation() -> None:
+    (row,) = [line for line in FORMATS.read_text(encoding="utf-8").splitlines() if "(`rules:checks`)" in line]
+    documented = {name for name in re.findall(r"`([a-z-]+)`", row.split("|")[1]) if name != "not-"}
+    assert documented == {kind for kind in {*get_args(CheckType), *documented} if check(kind, "x") is not None}
 
 
 def test_a_list_in_one_text_has_commas_and_quotation_marks() -> None:

@@ -27,7 +27,6 @@ from .reader import reader_content as reader_content  # Everything that a judge 
 from .records import GRAVE as GRAVE  # A criterion of these is put to judges for every case
 from .records import SEVERITIES as SEVERITIES
 from .records import Check as Check  # One exact check
-from .records import CheckType as CheckType
 from .records import Criterion as Criterion  # One question to a judge.
 from .records import Scale as Scale  # The scale a judge answers on.
 from .records import Severity as Severity  # How grave it is that a case fails a criterion.

@@ -7,13 +7,14 @@ and not here.
 
 import re
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 
-from areopage.criteria import Check, CheckType
+from areopage.criteria import Check
 from areopage.interop.foreign.promptfoo_tests import Assertion
 
+_OF_ONE_TEXT = frozenset(["equals", "contains", "icontains", "starts-with", "regex"])
 _LISTED = frozenset(["contains-any", "contains-all", "icontains-any", "icontains-all"])
 _WITHOUT_VALUE = frozenset(["is-json", "is-refusal"])
 _FIELD = re.compile(r'\s*(?:"((?:\\["\\]|""|[^"\\]|\\(?!["\\]))*)"\s*(?=,|$)|([^,]*))(?:,|$)')
@@ -24,7 +25,7 @@ _SPECIAL = frozenset(".^$*+?()[]{}")
 def exact_check(assertion: Assertion, filled: Callable[[str], str]) -> Check | None:
     """The check that an assertion is; None where none does the same."""
     kind, negated = assertion.type.removeprefix("not-"), assertion.type.startswith("not-")
-    if assertion.is_code or kind not in (*get_args(CheckType), "regex"):
+    if assertion.is_code or kind not in _OF_ONE_TEXT | _LISTED | _WITHOUT_VALUE:
         return None
     if assertion.value in (None, "", []) and kind not in _WITHOUT_VALUE:
         raise ValueError(f"the assertion {assertion.type} has no value")
