@@ -1,7 +1,6 @@
 """Canaries: rounds over a ledger with a judge on loopback; a judge that moved is named, and its later scores say so."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -51,19 +50,8 @@ class Watching(Observers):
             raise KeyboardInterrupt
 
 
-@pytest.fixture(name="judge")
-def drifting_judge() -> DriftingJudge:
-    return DriftingJudge()
-
-
-@pytest.fixture(name="server")
-def judging_server(judge: DriftingJudge) -> Iterator[FakeServer]:
-    with FakeServer(judge=judge) as running:
-        yield running
-
-
 @pytest.fixture(name="suite")
-def examined_suite(tmp_path: Path, server: FakeServer) -> Suite:
+def examined_suite(tmp_path: Path, server: FakeServer, drifting: DriftingJudge) -> Suite:
     return load_suite(str(write_examined_suite(tmp_path / "small", server.port)))
 
 
@@ -87,14 +75,14 @@ def standing(suite: Suite, ledger: Ledger, at: datetime | None = None) -> JudgeS
 
 
 def test_a_judge_that_moves_by_a_point_is_named_and_its_later_scores_show_it(
-    suite: Suite, ledger: Ledger, judge: DriftingJudge
+    suite: Suite, ledger: Ledger, drifting: DriftingJudge
 ) -> None:
     run_exam(exam_of(suite), ledger, Watching())
     assert standing(suite, ledger).state == "qualified"
     start = datetime.now(UTC)
     for day in range(1, 4):
         assert round_of(suite, ledger, start + day * DAY).moved == ()
-    judge.by = {DANGER: 1.0}
+    drifting.by = {DANGER: 1.0}
     (found,) = round_of(suite, ledger, start + 4 * DAY).moved
     assert (found.criterion, found.sequence, found.look.window, found.moved) == (DANGER, 4, 1, True)
     assert found.shift.value == pytest.approx(1.0)
@@ -120,11 +108,11 @@ def test_a_judge_that_moves_by_a_point_is_named_and_its_later_scores_show_it(
 
 
 def test_a_new_exam_with_the_new_scores_ends_the_drift_for_scores_after_it(
-    suite: Suite, ledger: Ledger, judge: DriftingJudge
+    suite: Suite, ledger: Ledger, drifting: DriftingJudge
 ) -> None:
     run_exam(exam_of(suite), ledger, Watching())
     examined = datetime.now(UTC)
-    judge.by = {DANGER: 1.0}
+    drifting.by = {DANGER: 1.0}
     round_of(suite, ledger, datetime.now(UTC))
     (found,) = round_of(suite, ledger, datetime.now(UTC)).moved
     (exam,) = exams_after_drift(exam_of(suite), ledger)

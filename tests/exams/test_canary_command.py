@@ -3,7 +3,6 @@
 import json
 import signal
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -17,24 +16,13 @@ EXAM = ("--judge", "alpha", "--yes")
 CANARY = (*EXAM, "--canary")
 
 
-@pytest.fixture(name="judge")
-def drifting_judge() -> DriftingJudge:
-    return DriftingJudge()
-
-
-@pytest.fixture(name="server")
-def judging_server(judge: DriftingJudge) -> Iterator[FakeServer]:
-    with FakeServer(judge=judge) as running:
-        yield running
-
-
 @pytest.fixture(name="suite")
-def examined_suite(tmp_path: Path, server: FakeServer) -> Path:
+def examined_suite(tmp_path: Path, server: FakeServer, drifting: DriftingJudge) -> Path:
     return write_examined_suite(tmp_path / "small", server.port)
 
 
 def test_a_canary_says_unchanged_then_names_the_judge_that_moved(
-    command: Command, suite: Path, judge: DriftingJudge, server: FakeServer
+    command: Command, suite: Path, drifting: DriftingJudge, server: FakeServer
 ) -> None:
     command("qualify", suite, *CANARY).refused()
     assert command("qualify", suite, *EXAM).code == 0
@@ -49,7 +37,7 @@ def test_a_canary_says_unchanged_then_names_the_judge_that_moved(
     assert "round 2: " in command("qualify", suite, *CANARY, "--plan").err
     assert len(server.calls) == before
 
-    judge.by = {DANGER: 1.0}
+    drifting.by = {DANGER: 1.0}
     command("qualify", suite, *CANARY)
     moved = command("qualify", suite, *CANARY, "--format", "json")
     assert moved.code == 1, moved.err

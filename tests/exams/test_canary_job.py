@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -30,19 +29,8 @@ from servers.fake_llm import FakeServer
 HOUR = timedelta(hours=1)
 
 
-@pytest.fixture(name="judge")
-def drifting_judge() -> DriftingJudge:
-    return DriftingJudge()
-
-
-@pytest.fixture(name="server")
-def judging_server(judge: DriftingJudge) -> Iterator[FakeServer]:
-    with FakeServer(judge=judge) as running:
-        yield running
-
-
 @pytest.fixture(name="config")
-def monitor_of_the_suite(tmp_path: Path, server: FakeServer) -> AppConfig:
+def monitor_of_the_suite(tmp_path: Path, server: FakeServer, drifting: DriftingJudge) -> AppConfig:
     write_examined_suite(tmp_path / "small", server.port)
     alerts = {"urls": ["json://127.0.0.1:9"]}
     return load_config(write_config(tmp_path, suite="./small", language="en", judges=["alpha"], alerts=alerts))
@@ -73,14 +61,14 @@ def drifts(ledger: Ledger, state: str | None = "open") -> list[Alert]:
 
 
 def test_the_worker_asks_once_a_day_and_alerts_on_a_judge_that_moved_until_it_is_examined_again(
-    ledger: Ledger, config: AppConfig, judge: DriftingJudge, server: FakeServer
+    ledger: Ledger, config: AppConfig, drifting: DriftingJudge, server: FakeServer
 ) -> None:
     run_exam(exam_of(config), ledger, Observers())
     job, before = canary_of(ledger, config), len(server.calls)
     midnight = datetime.now(UTC).replace(hour=0, minute=40, second=0, microsecond=0) + timedelta(days=1)
     now = follow(job, midnight, 30)  # the first hours of two days
     assert (len(server.calls) - before, len(CanaryRounds(ledger).list()), drifts(ledger)) == (32, 4, [])
-    judge.by = {DANGER: 1.0}
+    drifting.by = {DANGER: 1.0}
     now = follow(job, now, 48)
     (alert,) = drifts(ledger)
     assert (alert.subject, alert.title) == ("alpha:safety.harm.danger", "A judge drifted: alpha, danger")
