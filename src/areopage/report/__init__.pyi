@@ -14,7 +14,9 @@ from .elements import axis_of as axis_of  # The places of a scale's whole points
 from .elements import bar_on as bar_on  # The bar of a score on a scale, with its interval.
 from .elements import columns as columns  # A column of text named `first`, then columns of numbers
 from .elements import corrected_cell as corrected_cell  # A corrected mean, with the calibration's id as its title
-from .elements import corrected_text as corrected_text  # A corrected mean with its interval
+
+# What corrected the scores and on what it rests, in lines of plain text.
+from .elements import correction_texts as correction_texts
 from .elements import count_cell as count_cell  # A cell with a count
 from .elements import excerpt as excerpt  # A foreign text, cut to a length.
 from .elements import figure_text as figure_text  # A figure with its interval

@@ -1,6 +1,6 @@
 """Elements of reports, made from figures in the words of a language."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -23,7 +23,7 @@ from areopage.report.model import (
     Section,
     Span,
 )
-from areopage.scoring import CorrectedScore, Correlation, Estimate, Release, Share, Verdict
+from areopage.scoring import AppliedCalibration, CorrectedScore, Correlation, Estimate, Release, Share, Verdict
 from areopage.text import Policy
 
 _PACKAGE = Path(__file__).parents[1]
@@ -232,3 +232,24 @@ def corrected_text(score: CorrectedScore | None, locale: Locale) -> str:
         return locale.number(score.score)
     around = locale.say("range", low=locale.number(score.low), high=locale.number(score.high))
     return locale.say("corrected_around", score=locale.number(score.score), range=around)
+
+
+def correction_texts(
+    calibration: AppliedCalibration, locale: Locale, *, elsewhere: str, details: Iterable[str], not_corrected: Sequence[str]
+) -> Iterator[str]:
+    """What corrected the scores and on what it rests, in lines of plain text.
+
+    Args:
+        elsewhere: what to say where the labels are of other answers.
+        details: what else to say of the corrected scores.
+        not_corrected: the names of criteria with too few labels.
+    """
+    answers = locale.count("corrected_answers", calibration.answers, raters=locale.count("people_raters", calibration.raters))
+    yield locale.say("corrected_by", id=calibration.id, date=calibration.fitted[:10], answers=answers)
+    if calibration.final is not None:
+        yield locale.say("corrected_final", score=corrected_text(calibration.final, locale), id=calibration.id)
+    if not all(score.own for score in calibration.scores):
+        yield elsewhere
+    yield from details
+    if not_corrected:
+        yield locale.say("corrected_not", criteria=", ".join(not_corrected))

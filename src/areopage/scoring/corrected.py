@@ -102,3 +102,8 @@ class AppliedCalibration(Struct, frozen=True, kw_only=True):
     raters: int
     criteria: dict[str, CorrectedScore]
     final: CorrectedScore | None
+
+    @property
+    def scores(self) -> tuple[CorrectedScore, ...]:
+        """Those of the criteria, then the overall one."""
+        return (*self.criteria.values(), *([self.final] if self.final else []))

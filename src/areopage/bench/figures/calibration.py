@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.results.run_data import RunData
 from areopage.locales import Locale
-from areopage.report import Listing, Notice, corrected_text
+from areopage.report import Listing, Notice, correction_texts
 from areopage.scoring import AppliedCalibration
 
 
@@ -16,36 +16,26 @@ def _calibration(view: RunData) -> AppliedCalibration | None:
 
 def _notices(view: RunData, page: Page) -> Iterator[Notice]:
     if view.calibration:
-        lines = tuple(calibration_texts(view, page.locale))
+        lines = tuple(_lines(view, view.calibration, page.locale))
         yield Notice(title=page.locale.say("corrected_title"), blocks=(Listing(items=lines),))
 
 
-def calibration_texts(view: RunData, locale: Locale) -> Iterator[str]:
-    """What corrected the scores of a run and on what it rests, in lines of plain text; nothing without a calibration."""
-    calibration = view.calibration
-    if calibration is None:
-        return
-    answers = locale.count("corrected_answers", calibration.answers, raters=locale.count("people_raters", calibration.raters))
-    yield locale.say("corrected_by", id=calibration.id, date=calibration.fitted[:10], answers=answers)
-    if calibration.final is not None:
-        yield locale.say("corrected_final", score=corrected_text(calibration.final, locale), id=calibration.id)
-    every = (*calibration.criteria.values(), *([calibration.final] if calibration.final else []))
-    if not all(score.own for score in every):
-        yield locale.say("corrected_elsewhere", run=calibration.source)
-    elif every:
-        complete = locale.say("corrected_complete") if all(score.labels == score.judged for score in every) else ""
-        yield " ".join(text for text in (locale.say("corrected_own"), complete) if text)
+def _lines(view: RunData, calibration: AppliedCalibration, locale: Locale) -> Iterator[str]:
+    scores, criteria, details = calibration.scores, view.spec.criteria, list[str]()
+    if scores and all(score.own for score in scores):
+        complete = locale.say("corrected_complete") if all(score.labels == score.judged for score in scores) else ""
+        details.append(" ".join(text for text in (locale.say("corrected_own"), complete) if text))
     if view.mapped:
-        yield locale.say("corrected_singles")
-    missing = [criterion.title for criterion in view.spec.criteria if criterion.id not in calibration.criteria]
-    if missing:
-        yield locale.say("corrected_not", criteria=", ".join(missing))
-    shares = [
-        (criterion, calibration.criteria[criterion.id].failures)
-        for criterion in view.spec.criteria
-        if criterion.id in calibration.criteria
-    ]
-    for criterion, failures in shares:
+        details.append(locale.say("corrected_singles"))
+    yield from correction_texts(
+        calibration,
+        locale,
+        elsewhere=locale.say("corrected_elsewhere", run=calibration.source),
+        details=details,
+        not_corrected=[criterion.title for criterion in criteria if criterion.id not in calibration.criteria],
+    )
+    for criterion in criteria:
+        failures = calibration.criteria[criterion.id].failures if criterion.id in calibration.criteria else None
         if failures is not None:
             around = locale.say("people_range", low=locale.percent(failures.low, 0), high=locale.percent(failures.high, 0))
             yield locale.say(

@@ -254,8 +254,7 @@ def _score(trust: Trust, locale: Locale) -> Iterator[Block]:
             "run": calibration.source,
         }
         yield Paragraph(text=locale.say("trust_corrected_by", **facts))
-        every = (*calibration.criteria.values(), *([calibration.final] if calibration.final else []))
-        if not all(corrected.own for corrected in every):
+        if not all(corrected.own for corrected in calibration.scores):
             yield Paragraph(text=locale.say("trust_corrected_elsewhere"))
     else:
         yield Paragraph(text=locale.say("trust_not_corrected"))

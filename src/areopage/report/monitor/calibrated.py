@@ -7,7 +7,7 @@ from areopage.errors import StorageError, UserError, counted
 from areopage.jury import Panel
 from areopage.ledger import DayScore, Ledger, Period, Scope
 from areopage.locales import Locale
-from areopage.report.elements import corrected_text
+from areopage.report.elements import correction_texts
 from areopage.review import Rubric, ratings_of
 from areopage.scoring import AppliedCalibration, CorrectedScore
 from areopage.trust import (
@@ -107,23 +107,13 @@ def correction_of(calibration: AppliedCalibration | None, path: str) -> Correcte
 
 
 def period_calibration_texts(
-    applied_calibration: AppliedCalibration, answers: int, not_corrected: Sequence[str], locale: Locale
+    calibration: AppliedCalibration, answers: int, not_corrected: Sequence[str], locale: Locale
 ) -> Iterator[str]:
     """What corrected the scores of a period and on what it rests, in lines of plain text."""
-    texts = locale.count(
-        "corrected_answers", applied_calibration.answers, raters=locale.count("people_raters", applied_calibration.raters)
-    )
-    yield locale.say("corrected_by", id=applied_calibration.id, date=applied_calibration.fitted[:10], answers=texts)
-    if applied_calibration.final is not None:
-        yield locale.say("corrected_final", score=corrected_text(applied_calibration.final, locale), id=applied_calibration.id)
-    every = (*applied_calibration.criteria.values(), *([applied_calibration.final] if applied_calibration.final else []))
-    if not all(score.own for score in every):
-        yield locale.say("corrected_elsewhere_period", source=applied_calibration.source)
-    own_scores = [score for score in every if score.own]
-    if own_scores:
-        yield locale.say("corrected_weighted")
-        covered = max(score.judged for score in own_scores)
-        if covered < answers:
-            yield locale.say("corrected_covered", covered=locale.whole(covered), answers=locale.whole(answers))
-    if not_corrected:
-        yield locale.say("corrected_not", criteria=", ".join(not_corrected))
+    details: list[str] = []
+    if judged := [score.judged for score in calibration.scores if score.own]:
+        details.append(locale.say("corrected_weighted"))
+        if (covered := max(judged)) < answers:
+            details.append(locale.say("corrected_covered", covered=locale.whole(covered), answers=locale.whole(answers)))
+    elsewhere = locale.say("corrected_elsewhere_period", source=calibration.source)
+    return correction_texts(calibration, locale, elsewhere=elsewhere, details=details, not_corrected=not_corrected)
