@@ -110,6 +110,11 @@ class Panel(Struct, frozen=True, kw_only=True):
         return {criterion.id: criterion for criterion in self.criteria}
 
     @property
+    def paths(self) -> dict[str, str]:
+        """The path of each criterion by its id."""
+        return {criterion.id: criterion.path for criterion in self.criteria}
+
+    @property
     def names(self) -> dict[str, str]:
         """The short name of each criterion by its id."""
         return {criterion.id: name for name, criterion in zip(short_names(self.criteria), self.criteria, strict=True)}

@@ -33,7 +33,7 @@ def judge_table(spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str])
     columns = scores.criteria
     scores_by_judge = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
     answers = [answer_ids.get(case_id, "") for case_id in columns.cases]
-    paths = {criterion.id: criterion.path for criterion in spec.criteria}
+    paths = spec.paths
     items, item_of = np.unique(np.array(answers, dtype=object), return_inverse=True)
     names, name_of = np.unique(np.array([paths[id] for id in columns.criteria], dtype=object), return_inverse=True)
     has_answer = np.array([case_id in answer_ids for case_id in columns.cases], dtype=bool)
@@ -63,7 +63,7 @@ def judge_scores(
     spec: RunSpec, scores: RunScores, answer_ids: Mapping[str, str], only: Collection[str] | None = None
 ) -> JudgesScores:
     """Each judge's scores by a criterion's path and an answer's id; the overall score where it scored all that weighs."""
-    named = {criterion.id: criterion.path for criterion in spec.criteria}
+    paths = spec.paths
     shares = {id: share for id, share in scores.tree.criterion_shares.items() if share > 0}
     columns = scores.criteria
     own_scores = np.where(columns.cells.applies[:, None], columns.cells.judge_score, np.nan)
@@ -78,7 +78,7 @@ def judge_scores(
         for case, number, score in zip(*cells, strict=True):
             if (answer := answers[case]) is not None:
                 criterion = columns.criteria[number]
-                by_path.setdefault(named[criterion], {})[answer] = score
+                by_path.setdefault(paths[criterion], {})[answer] = score
                 by_case.setdefault(case, {})[criterion] = score
         for case, scores_of_case in by_case.items():
             answer = answers[case]

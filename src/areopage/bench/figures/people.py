@@ -100,7 +100,7 @@ class PeopleResult(Struct, frozen=True, kw_only=True):
 def run_reviewed(view: RunData, language: str, *, sample_only: bool) -> RunReview:
     """The jury of a run against people; only labels count whose raters had not seen the judges' scores."""
     spec, by_answer = view.spec, scores_by_answer(view)
-    paths = {criterion.id: criterion.path for criterion in spec.criteria}
+    paths = spec.paths
     limits = spec.limits
     return RunReview.of(
         Rubric.of_panel(spec, view.run.id),
@@ -119,8 +119,7 @@ def run_reviewed(view: RunData, language: str, *, sample_only: bool) -> RunRevie
 def scores_by_answer(view: RunData) -> dict[str, dict[str, float]]:
     """The jury's scores: answer -> criterion's path ("" is the overall score) -> score."""
     columns = view.scores.criteria
-    paths = {criterion.id: criterion.path for criterion in view.spec.criteria}
-    names = [paths[criterion] for criterion in columns.criteria]
+    names = list(map(view.spec.paths.__getitem__, columns.criteria))
     by_case: dict[int, dict[str, float]] = {}
     rows = zip(columns.case.tolist(), columns.criterion.tolist(), columns.cells.score.tolist(), strict=True)
     for case, criterion, score in rows:

@@ -54,7 +54,7 @@ View = TypeVar("View", bound=RunData)
 def judged_run(view: RunData) -> JudgedRun:
     """The scores of a run's jury, by criterion and answer, and those of each judge."""
     spec = view.spec
-    paths = {criterion.id: criterion.path for criterion in spec.criteria}
+    paths = spec.paths
     scores: dict[str, dict[str, float]] = {path: {} for path in (OVERALL, *paths.values())}
     by_judge: dict[str, dict[str, tuple[float | None, ...]]] = {}
     for id, scores_of_answer in scores_by_answer(view).items():
