@@ -11,7 +11,6 @@ from areopage.bench.execution.start import run_benchmark
 from areopage.bench.options import RunOptions
 from areopage.bench.report.run_results import run_result
 from areopage.bench.results.run_view import RunView, view_run
-from areopage.cli.run_options import passes_wanted
 from areopage.errors import ConfigError, ServerDown, UserError
 from areopage.jury.rescoring import Rescoring
 from areopage.ledger.store import Ledger
@@ -159,7 +158,7 @@ def test_after_kill_9_in_any_round_the_same_passes_are_added(
 
 
 def test_the_budget_is_never_exceeded(tmp_path: Path, server: FakeServer, adaptive: Path) -> None:
-    view = run_in(tmp_path / "out", adaptive, most_calls=FIRST + 7, adaptive=True)
+    view = run_in(tmp_path / "out", adaptive, most_calls=FIRST + 7, passes="auto")
     assert len(server.calls) == view.coverage.planned == FIRST + 7
     found = run_result(view).metadata.adaptive_passes
     assert found is not None
@@ -182,11 +181,12 @@ def test_a_jury_at_temperature_0_is_refused_since_its_passes_are_copies(
     assert any(note.key == "passes_are_copies" for note in view.spec.remarks)
 
 
-def test_the_option_takes_a_number_or_auto() -> None:
-    assert (passes_wanted("3"), passes_wanted("auto"), passes_wanted(None)) == (3, None, None)
-    for text in ("0", "101", "many"):
-        with pytest.raises(UserError, match="--passes"):
-            passes_wanted(text)
+def test_the_option_takes_a_number_or_auto(command: Command, tmp_path: Path, adaptive: Path) -> None:
+    for text in ("0", "101", "-1", "3.0", "many"):
+        refused = command("bench", "run", "--suite", adaptive, "--passes", text).refused()
+        assert refused == f"--passes {text}: give a number from 1 to 100, or auto"
+    with pytest.raises(UserError, match="--passes 0"):
+        run_in(tmp_path / "out", adaptive, passes=0)
 
 
 def test_a_budget_in_money_needs_a_price_of_every_model(tmp_path: Path, adaptive: Path) -> None:

@@ -113,7 +113,7 @@ def test_the_suite_says_whether_judging_is_joint_and_the_user_may_say_otherwise(
 def test_adaptive_passes_and_joint_judging_exclude_each_other(server: FakeServer, answered: Path) -> None:
     suite = str(evaluation(answered, [{"temperature": 0.1}], joint=True))
     with pytest.raises(ConfigError, match="criterion by criterion"):
-        prepare_benchmark(suite, RunOptions(adaptive=True))
+        prepare_benchmark(suite, RunOptions(passes="auto"))
 
 
 # --- passes that repeat each other

@@ -18,7 +18,7 @@ from servers.small_suite import CRITERIA, write_config
 
 
 def test_without_wishes_the_suites_judges_sit_with_the_options_of_each_pass(suite: Path) -> None:
-    alpha, beta = choose_judges(load_suite(str(suite)), (), None)
+    alpha, beta = choose_judges(load_suite(str(suite)), ())
     assert (alpha.name, str(alpha.reference)) == ("alpha", "ollama:fake-a")
     own = {"keep_alive": "1m", "num_ctx": 4096}
     assert alpha.pass_options == ({**own, "temperature": 0.1}, {**own, "temperature": 0.2})
@@ -26,12 +26,12 @@ def test_without_wishes_the_suites_judges_sit_with_the_options_of_each_pass(suit
 
 
 def test_passes_beyond_the_configured_ones_use_the_judges_own_options(suite: Path) -> None:
-    (alpha,) = choose_judges(load_suite(str(suite)), ("alpha",), 3)
+    (alpha,) = choose_judges(load_suite(str(suite)).asking(n_passes=3), ("alpha",))
     assert alpha.pass_options[2] == {"keep_alive": "1m", "num_ctx": 4096}
 
 
 def test_a_reference_is_a_judge_named_after_it(suite: Path) -> None:
-    (judge,) = choose_judges(load_suite(str(suite)), ("openai@lab:org/mistral-small:24b",), 1)
+    (judge,) = choose_judges(load_suite(str(suite)).asking(n_passes=1), ("openai@lab:org/mistral-small:24b",))
     assert judge.name == "openai@lab_org_mistral-small_24b"
     assert judge.reference.short_name == judge.name
 
@@ -41,23 +41,23 @@ def test_a_named_reference_keeps_what_the_suite_says_of_the_judge_but_not_its_pr
     judges = {"alpha": {"model": "fake-a", "options": {"seed": 1}, "criteria": ["safety"], "price": price}}
     write_config(suite, judge_system={"judges": judges})
     loaded = load_suite(str(suite))
-    alpha, mine = choose_judges(loaded, ("alpha=openai:gpt-x=1", "mine=ollama:a"), 1)
+    alpha, mine = choose_judges(loaded.asking(n_passes=1), ("alpha=openai:gpt-x=1", "mine=ollama:a"))
     assert (alpha.name, str(alpha.reference), alpha.criteria, alpha.price) == ("alpha", "openai:gpt-x=1", ("safety",), None)
     assert alpha.pass_options == ({"seed": 1, "temperature": 0.1},)
     assert (mine.name, mine.criteria, mine.pass_options) == ("mine", (), ({"temperature": 0.1},))
 
 
 def test_one_model_may_sit_twice_under_two_names(suite: Path) -> None:
-    first, second = choose_judges(load_suite(str(suite)), ("one=ollama:a", "two=ollama:a"), 1)
+    first, second = choose_judges(load_suite(str(suite)).asking(n_passes=1), ("one=ollama:a", "two=ollama:a"))
     assert (first.name, second.name) == ("one", "two")
     with pytest.raises(ModelError, match="is given twice"):
-        choose_judges(load_suite(str(suite)), ("ollama:a", "ollama:a"), 1)
+        choose_judges(load_suite(str(suite)).asking(n_passes=1), ("ollama:a", "ollama:a"))
 
 
 def test_a_preset_in_a_judges_scope_stands_for_its_criteria(suite: Path) -> None:
     judges = {"alpha": {"model": "fake-a", "criteria": ["everything"]}, "beta": {"model": "fake-b", "criteria": ["tone.voice"]}}
     write_config(suite, judge_system={"judges": judges})
-    alpha, beta = choose_judges(load_suite(str(suite)), (), 1)
+    alpha, beta = choose_judges(load_suite(str(suite)).asking(n_passes=1), ())
     assert alpha.criteria == CRITERIA
     assert beta.criteria == ("tone.voice",)
 
@@ -66,8 +66,8 @@ def test_a_suite_without_judges_needs_one_on_the_command_line(suite: Path) -> No
     write_config(suite, judge_system=None)
     loaded = load_suite(str(suite))
     with pytest.raises(ConfigError, match=r"judge_system\.judges: no judge configured: add one, or give --judge"):
-        choose_judges(loaded, (), None)
-    assert len(choose_judges(loaded, ("ollama:a",), None)) == 1
+        choose_judges(loaded, ())
+    assert len(choose_judges(loaded, ("ollama:a",))) == 1
 
 
 def test_a_recording_that_the_user_types_is_looked_for_where_the_user_stands(

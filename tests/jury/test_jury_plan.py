@@ -195,7 +195,7 @@ def test_every_key_is_planned_once_however_a_plan_is_cut(
         JudgedCase(case=changed(CASE, id=str(n), prompt=text), criteria=(CRITERION,) if n in lacking else (CRITERION, other))
         for n, text in enumerate(contents)
     ]
-    whole = CallPlan(JUDGE, cases, {}, passes_of=lambda case, *_: counts[int(case)])
+    whole = CallPlan(JUDGE, cases, {}, passes_of=lambda case, *_: range(1, counts[int(case)] + 1))
     sharing: dict[str, list[str]] = {}
     for call in whole:
         sharing.setdefault(call.key, []).append(call.case.id)

@@ -62,7 +62,6 @@ from .fleet.work import WorkEnd as WorkEnd  # How the work on a share ended
 from .fleet.work import end_run as end_run  # End a run where workers have done what they can of all its phases
 from .fleet.work import planned_phases as planned_phases  # The phases of a run with about how many calls each has, in order.
 from .fleet.work import work_on as work_on  # Do a share of a run together with the other workers of its server.
-from .options import MOST_PASSES as MOST_PASSES
 from .options import Flag as Flag  # How the command line names a field, and what its help says.
 from .options import RunOptions as RunOptions  # The user's options
 from .panels import DifferentPanels as DifferentPanels  # Two runs, or a run and production, were judged by different panels
@@ -133,9 +132,7 @@ from .results.evaluations import run_evaluations as run_evaluations
 # The view of a run beside those of the same target and suite in its ledger.
 from .results.history import with_history as with_history
 from .results.pass_views import fold_space as fold_space  # Replace each run of white space by one space.
-from .results.pass_views import (
-    pass_views as pass_views,
-)  # Return the planned passes over a case's criterion, judge by judge.
+from .results.pass_views import pass_views as pass_views  # Return the planned passes over a case's criterion, judge by judge.
 from .results.pass_views import quoted_verbatim as quoted_verbatim  # Whether a response contains an extract literally
 from .results.people import LONGEST_NAME as LONGEST_NAME
 from .results.people import LONGEST_NOTE as LONGEST_NOTE

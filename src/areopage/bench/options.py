@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from areopage.bench.planning.reassess import StoredAnswers
 
 AnswersFrom = Literal["target", "dataset"]
-MOST_PASSES = 100
 
 
 class Flag(Struct, frozen=True):
@@ -35,8 +34,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         datasets: files in place of the suite's own.
         answers: where answers come from if the dataset has some: the target answers every case, or only those without one.
         judges: names of the suite's judges, or references.
-        passes: how often each judge is asked; it switches the suite's adaptive passes off.
-        adaptive: passes are adaptive, by the suite's settings or the usual ones.
+        passes: how often each judge is asked, which switches the suite's adaptive passes off; `auto` switches them on.
         where, ages: conditions on columns that cases must meet, as `COLUMN=VALUE`, and on their readers' age.
         limit: how many cases; −1 for all.
         language: of judges' prompts, personas and the suite's own datasets.
@@ -74,10 +72,10 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     ] = ()
     criteria: Annotated[str | None, Flag("--criteria", "Presets, categories or criteria, separated by commas.", "SEL")] = None
     mode: Annotated[PromptMode | None, Flag("--mode", "How the prompts are sent to the target.", "attack|defensive")] = None
-    passes: Annotated[int | None, Flag("--passes", "How often each judge is asked about a case.", least=1, most=MOST_PASSES)] = (
-        None
-    )
-    adaptive: bool = False
+    passes: Annotated[
+        int | Literal["auto"] | None,
+        Flag("--passes", "How often each judge is asked about a case; auto: more often where it changes a decision.", "N|auto"),
+    ] = None
     most_calls: Annotated[int | None, Flag("--max-calls", "Judge calls at most, with --passes auto.", "CALLS", least=1)] = None
     joint: Annotated[
         bool | None,

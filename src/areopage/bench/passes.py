@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from areopage.bench.execution.phases import ROUND
 from areopage.bench.pass_settings import PassItem, PassKey, PassSettings
 from areopage.bench.spec import RunCase, RunSpec
-from areopage.jury import Judge, JudgedCase, PassesOf, no_passes
+from areopage.jury import Judge, JudgedCase
 from areopage.ledger import Answer, Judgment, Ledger, Run
 
 if TYPE_CHECKING:
@@ -27,38 +27,28 @@ class RunPasses(Struct, frozen=True, kw_only=True):
         first: passes that every item has where passes are adaptive; None: all passes of every judge.
         items: the number of passes of each item that the judges have been asked about, or are to be.
         plan: the rounds so far, in the order of `items`; None where passes are not adaptive.
+        earlier: those that earlier rounds have made; None in the first round.
     """
 
     first: int | None = None
     items: Mapping[PassItem, int] = {}
     plan: "PassPlan | None" = None
+    earlier: "RunPasses | None" = None
 
-    def of(self, case_id: str, criterion: str, judge: Judge, turn: int) -> int:
-        """The number of planned passes."""
+    def of(self, case_id: str, criterion: str, judge: Judge, turn: int) -> range:
+        """The numbers of the planned passes that earlier rounds have not made."""
+        made = self.earlier.count(case_id, criterion, judge, turn) if self.earlier is not None else 0
+        return range(made + 1, min(self.count(case_id, criterion, judge, turn), judge.passes) + 1)
+
+    def count(self, case_id: str, criterion: str, judge: Judge, turn: int) -> int:
+        """How many passes are planned in all rounds so far."""
         if self.first is None:
             return judge.passes
         return self.items.get((case_id, criterion, judge.name, turn), min(self.first, judge.passes))
 
-
-class Round(Struct, frozen=True, kw_only=True):
-    """A round of a run's phases.
-
-    Args:
-        passes: those planned so far.
-        earlier: those of `passes` that earlier rounds have made; None in the first round.
-    """
-
-    passes: RunPasses
-    earlier: RunPasses | None = None
-
-    @property
-    def before(self) -> PassesOf:
-        """The number of passes that earlier rounds have made."""
-        return no_passes if self.earlier is None else self.earlier.of
-
     def phase_of(self, judge: Judge) -> str:
         """The name of a judge's phase, unique in the run."""
-        number = self.passes.plan.rounds if self.passes.plan is not None else 1
+        number = self.plan.rounds if self.plan is not None else 1
         return judge.name if number == 1 else f"{judge.name}{ROUND}{number})"
 
 

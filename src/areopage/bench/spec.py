@@ -163,6 +163,11 @@ class RunSpec(Panel, frozen=True, kw_only=True):
     part: ChosenPart | None = None
 
     @property
+    def first_passes(self) -> int | None:
+        """How many passes of each judge every case has, where others are added; None: all of them."""
+        return self.adaptive.start if self.adaptive is not None else None
+
+    @property
     def answered_by(self) -> str:
         """The target, of this run or of the one whose answers it judges again; "" where answers came with the dataset."""
         if self.target is not None:

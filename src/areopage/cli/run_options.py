@@ -7,11 +7,9 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 
-from areopage.bench import MOST_PASSES, Flag, RunOptions
+from areopage.bench import Flag, RunOptions
 from areopage.cli.options import OptionMaker, listed, one_of
-from areopage.errors import UserError
 
-AUTO = "auto"
 _Options = TypeVar("_Options", bound=RunOptions)
 
 
@@ -97,14 +95,6 @@ _OF_NEW_RUN: Mapping[str, Any] = MappingProxyType(
                 help="Model under test, e.g. ollama:gemma3:4b; several get a run each and one league table.",
             ),
         ],
-        "passes": Annotated[
-            str | None,
-            typer.Option(
-                "--passes",
-                metavar="N|auto",
-                help="How often each judge is asked about a case; auto: more often where it changes a decision.",
-            ),
-        ],
         "language": Annotated[
             str | None,
             typer.Option(
@@ -158,25 +148,17 @@ def _choices(field: str) -> tuple[str, ...]:
 def _options(kind: type[_Options], values: dict[str, Any]) -> _Options:
     more: dict[str, Any] = {}
     if kind is NewRun:
-        targets, passes = tuple(values["target"] or ()), values["passes"]
-        languages = tuple(dict.fromkeys(listed(values["language"] or "")))
-        values |= {"target": next(iter(targets), None), "language": next(iter(languages), None), "passes": passes_wanted(passes)}
-        more = {"targets": targets, "languages": languages, "adaptive": passes == AUTO}
+        targets, languages = tuple(values["target"] or ()), tuple(dict.fromkeys(listed(values["language"] or "")))
+        values |= {"target": next(iter(targets), None), "language": next(iter(languages), None)}
+        more = {"targets": targets, "languages": languages}
     for field, value in values.items():
-        if choices := _choices(field):
+        if field == "passes":
+            values[field] = int(value) if value and value.isdecimal() else value
+        elif choices := _choices(field):
             values[field] = one_of(_flag_of(field).name, value, choices)
         elif _takes_many(field):
             values[field] = tuple(value or ())
     return kind(**values, **more)
-
-
-def passes_wanted(text: str | None) -> int | None:
-    """The number of passes that --passes gives; None where it says "auto" or is not given."""
-    if text is None or text == AUTO:
-        return None
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_PASSES:
-        raise UserError(f"--passes {text!r}: give a number from 1 to {MOST_PASSES}, or auto")
-    return int(text)
 
 
 NewRunOptions = Annotated[NewRun, run_options(NewRun)]

@@ -113,7 +113,7 @@ def asking_of(
         suite_version=config.project.version,
         language=language,
         criteria=tuple(loaded.criteria),
-        judges=choose_judges(suite, judges, passes),
+        judges=choose_judges(suite.asking(n_passes=passes), judges),
         personas=suite.personas(language),
         scale=suite.scale,
         profile=Profile.named(config.scoring.profile),

@@ -291,7 +291,7 @@ def _salted(exam: Exam, salt: str, passes: int | None = None) -> Exam:
 
     def salted(part: ExamPart) -> ExamPart:
         (judge,) = part.panel.judges
-        return part.judged_by([structs.replace(judge, pass_options=judge.pass_options[:passes])], salt)
+        return part.judged_by([judge.first(passes)], salt)
 
     return structs.replace(exam, parts=tuple(map(salted, exam.parts)))
 

@@ -92,7 +92,7 @@ async def _run(
 
 def _may_be_due(ledger: Ledger, suite: Suite, names: Sequence[str], every: timedelta, due: datetime) -> bool:
     """Whether a judge was examined and had no round in this period, by the ledger alone: no server is asked for nothing."""
-    judges = choose_judges(suite, names, 1)
+    judges = choose_judges(suite, names)
     examined = {name for exam in ledger.qualifications.list(suite=suite.name) if exam.whole for name in (exam.judge, exam.model)}
     last: dict[str, datetime] = {}
     for report in ledger.canaries.list(suite=suite.name):

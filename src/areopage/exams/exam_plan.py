@@ -217,7 +217,7 @@ def _part(suite: Suite, wishes: ExamWishes, language: str, rows: tuple[GoldRow, 
 def exam_calls(exam: Exam, part: ExamPart, judge: Judge) -> Iterator[ExamCall]:
     """All calls to one judge about the rows of one language: every pass, then the first pass on each changed row."""
     by_id = part.panel.criteria_by_id()
-    once = structs.replace(judge, pass_options=judge.pass_options[:1])
+    once = judge.first(1)
     row_of: dict[_Shown, tuple[str, str]] = {}
     about: dict[str, tuple[Criterion, ...]] = {}
     plain: list[JudgedCase] = []

@@ -19,6 +19,9 @@ from .opening import check_judge as check_judge  # Open a judge, check it and cl
 from .opening import check_model as check_model  # Open a model, check it and close it.
 from .opening import is_judge_provider as is_judge_provider  # Whether a provider's judges are no language models
 from .opening import open_judge as open_judge  # Open a judge without calling it.
+
+# As `choose_judges`, without passes that repeat another one unless the suite asks for them
+from .options import asked_judges as asked_judges
 from .options import choose_judges as choose_judges  # Select the judges of a run.
 
 # The settings of a stored run, with the user's servers in place of those of the same names.
@@ -30,13 +33,9 @@ from .parsing import Opened as Opened  # An answer out of its wrappings
 from .parsing import open_answer as open_answer  # Take an answer out of its wrappings.
 from .planning import CallPlan as CallPlan  # The calls of one judge.
 from .planning import JudgedCase as JudgedCase  # A case with a response and the criteria to judge it on
-
-# How many passes a judge makes over a case, by its id, on a criterion, by its id, and on a turn.
-from .planning import PassesOf as PassesOf
 from .planning import SharedCall as SharedCall  # A planned call, and the cases that share its judgment by their ids
 from .planning import ShownCases as ShownCases  # The digests of cases by scope, each computed once, at its first use
 from .planning import groups_of as groups_of  # The criteria that each call of a judge about a case asks about.
-from .planning import no_passes as no_passes  # No pass.
 from .reader import material_of as material_of  # All untrusted texts of a case.
 from .reader import read_answer as read_answer  # Read an answer.
 from .rescoring import GLOBAL as GLOBAL  # The name of the global score among criteria.

@@ -15,7 +15,6 @@ from areopage.cases import Case, Persona
 from areopage.criteria import HARDENED, WHOLE, Criterion, Hardening
 from areopage.digest import digest_of
 from areopage.ledger import Judgment, Repair, Verdict
-from areopage.locales import Note
 from areopage.models import ModelReference, ModelStatus, Price, RecordedOrigin
 from areopage.scoring import Outcome, Refused
 
@@ -25,20 +24,6 @@ PROMPT_CUT = "prompt_cut"
 
 ScoringMethod = Literal["sampled", "expected"]
 """`sampled`: the score that the judge writes; `expected`: its expectation from the log-probabilities at its place."""
-
-
-class CopiedPasses(Struct, frozen=True, kw_only=True):
-    """Passes of a judge that repeat an earlier one, by their numbers in the suite's plan, from 1."""
-
-    judge: str
-    first: int
-    copies: tuple[int, ...]
-
-    @property
-    def note(self) -> Note:
-        """The remark that says which passes are asked once."""
-        copies = tuple(map(str, self.copies))
-        return Note("passes_asked_once", {"judge": self.judge, "first": str(self.first), "copies": copies, "n": len(copies)})
 
 
 class Judge(Struct, frozen=True, kw_only=True):
@@ -73,6 +58,10 @@ class Judge(Struct, frozen=True, kw_only=True):
         """How often the judge is asked about each criterion of a case."""
         return len(self.pass_options)
 
+    def first(self, passes: int | None) -> Self:
+        """The judge with its first passes alone; None: with all."""
+        return replace(self, pass_options=self.pass_options[:passes])
+
     @property
     def is_model(self) -> bool:
         """Whether a model is asked; code and recordings spend no tokens, and always refuse what they refused once."""
@@ -82,10 +71,10 @@ class Judge(Struct, frozen=True, kw_only=True):
         """Whether this judge is asked about a criterion."""
         return criterion.is_among(self.criteria)
 
-    def copied_passes(self) -> tuple[CopiedPasses, ...]:
-        """The passes of a model that repeat another one: equal options at temperature 0.
+    def copied_passes(self) -> tuple[tuple[int, ...], ...]:
+        """The passes of a model that repeat each other, by their numbers from 1: equal options at temperature 0.
 
-        Such a pass is nearly always a copy of the first. It costs a call and says nothing of how far a judge repeats itself, so
+        A later one is nearly always a copy of the first. It costs a call and says nothing of how far a judge repeats itself, so
         that it is left out of a plan unless the user asks for it. Passes whose options differ in anything, a seed included, are
         different calls.
         """
@@ -95,15 +84,11 @@ class Judge(Struct, frozen=True, kw_only=True):
             is_number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
             if self.is_model and is_number and temperature == 0:
                 groups.setdefault(digest_of({**options, "temperature": 0}), []).append(number)
-        return tuple(
-            CopiedPasses(judge=self.name, first=numbers[0], copies=tuple(numbers[1:]))
-            for numbers in groups.values()
-            if len(numbers) > 1
-        )
+        return tuple(tuple(numbers) for numbers in groups.values() if len(numbers) > 1)
 
     def asked_once(self) -> Self:
         """The judge without the passes that repeat another one; the passes that are left are numbered anew."""
-        copies = {number for group in self.copied_passes() for number in group.copies}
+        copies = {number for _, *later in self.copied_passes() for number in later}
         kept = tuple(options for number, options in enumerate(self.pass_options, 1) if number not in copies)
         return replace(self, pass_options=kept) if copies else self
 

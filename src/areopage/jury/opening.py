@@ -81,11 +81,10 @@ def settled_judge(judge: Judge, status: JudgeStatus, language: str) -> Judge:
     is_code = status.kind == "code"
     origin = status.origins.get(judge.name) or status.origins.get("") or RecordedOrigin()
     return msgspec.structs.replace(
-        judge,
+        judge.first(1 if is_code else status.passes.get(judge.name)),
         kind=status.kind,
         digest=f"{status.digest}-{language}" if is_code else status.digest,
         unfit=status.unfit or origin.unfit,
         recorded_model=origin.model,
         criteria=judge.criteria or status.criteria or status.recorded.get(judge.name, ()),
-        pass_options=judge.pass_options[: 1 if is_code else status.passes.get(judge.name)],
     )

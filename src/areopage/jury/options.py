@@ -10,16 +10,16 @@ from msgspec.structs import replace
 from areopage.errors import AreopageError, ConfigError, CriteriaError, ModelError, name_list
 from areopage.jury.judges import Judge
 from areopage.jury.opening import expected_kind
+from areopage.locales import Note
 from areopage.models import NAMED_REFERENCE, Bot, Endpoint, ModelReference, ModelSettings
 from areopage.suites import EvaluationSection, SharedSections, Suite, load_suite
 
 
-def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tuple[Judge, ...]:
-    """Select the judges of a run.
+def choose_judges(suite: Suite, wanted: Sequence[str]) -> tuple[Judge, ...]:
+    """Select the judges of a run; each makes the suite's `n_passes`.
 
     Args:
         wanted: names of the suite's judges, model references, or both as NAME=REF; empty: all judges of the suite.
-        passes: how often each judge is asked, in place of the suite's `n_passes`.
 
     Raises:
         ModelError: a name is neither a judge of the suite nor a reference, or one is given twice.
@@ -30,11 +30,24 @@ def choose_judges(suite: Suite, wanted: Sequence[str], passes: int | None) -> tu
         raise ConfigError("no judge configured: add one, or give --judge", path=suite.document.path, key="judge_system.judges")
     judges: list[Judge] = []
     for text in wanted or list(configured):
-        judge = _configured_judge(text, suite, passes) if text in configured else _named_judge(text, suite, passes)
+        judge = _configured_judge(text, suite) if text in configured else _named_judge(text, suite)
         if any(judge.name == other.name for other in judges):
             raise ModelError(f"judge {judge.name!r} is given twice: remove one, or rename one with NAME=REF")
         judges.append(_with_method(msgspec.structs.replace(judge, kind=expected_kind(judge.reference)), suite))
     return tuple(judges)
+
+
+def asked_judges(suite: Suite, wanted: Sequence[str]) -> tuple[tuple[Judge, ...], tuple[Note, ...]]:
+    """As `choose_judges`, without passes that repeat another one unless the suite asks for them; and remarks on these."""
+    judges = choose_judges(suite, wanted)
+    if suite.config.judge_system.evaluation.repeat_identical:
+        return judges, ()
+    notes = (
+        Note("passes_asked_once", {"judge": judge.name, "first": str(first), "copies": tuple(map(str, later)), "n": len(later)})
+        for judge in judges
+        for first, *later in judge.copied_passes()
+    )
+    return tuple(judge.asked_once() for judge in judges), tuple(notes)
 
 
 _LOG_PROBABILITIES: Mapping[str, Any] = {"logprobs": True, "top_logprobs": 20}
@@ -48,18 +61,18 @@ def _with_method(judge: Judge, suite: Suite) -> Judge:
     method = (section.scoring_method if section else None) or system.evaluation.scoring_method
     if method != "expected" or not judge.is_model:
         return judge
-    passes = tuple({**_LOG_PROBABILITIES, **options} for options in judge.pass_options)
-    return msgspec.structs.replace(judge, method=method, pass_options=passes)
+    pass_options = tuple({**_LOG_PROBABILITIES, **options} for options in judge.pass_options)
+    return msgspec.structs.replace(judge, method=method, pass_options=pass_options)
 
 
-def _configured_judge(name: str, suite: Suite, passes: int | None) -> Judge:
+def _configured_judge(name: str, suite: Suite) -> Judge:
     system = suite.config.judge_system
     section = system.judges[name]
     keys = ("judge_system", "judges", name, "model")
     return Judge(
         name=name,
         reference=suite.reference(section.model, section.provider, *keys, from_suite=name not in suite.shared.judges),
-        pass_options=_pass_options(section.options, system.evaluation, passes),
+        pass_options=_pass_options(section.options, system.evaluation),
         criteria=_judge_scope(name, suite),
         price=section.price.price() if section.price is not None else None,
     )
@@ -83,7 +96,7 @@ def _judge_scope(name: str, suite: Suite) -> tuple[str, ...]:
     return tuple(scope)
 
 
-def _named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
+def _named_judge(text: str, suite: Suite) -> Judge:
     """Build a judge from the user's REF or NAME=REF.
 
     The name of a suite's judge keeps its options and criteria.
@@ -96,15 +109,15 @@ def _named_judge(text: str, suite: Suite, passes: int | None) -> Judge:
         raise ModelError(f"no judge {text!r}: the suite has {names}; or write provider:model, e.g. ollama:qwen3:8b")
     reference = ModelReference.typed(reference_text)
     if name in system.judges:
-        return msgspec.structs.replace(_configured_judge(name, suite, passes), reference=reference, price=None)
-    options = _pass_options({}, system.evaluation, passes)
-    return Judge(name=name or reference.short_name, reference=reference, pass_options=options)
+        return msgspec.structs.replace(_configured_judge(name, suite), reference=reference, price=None)
+    pass_options = _pass_options({}, system.evaluation)
+    return Judge(name=name or reference.short_name, reference=reference, pass_options=pass_options)
 
 
-def _pass_options(options: Mapping[str, Any], evaluation: EvaluationSection, passes: int | None) -> tuple[dict[str, Any], ...]:
+def _pass_options(options: Mapping[str, Any], evaluation: EvaluationSection) -> tuple[dict[str, Any], ...]:
     """Merge `hyperparameters.pass_N` into the judge's options for each pass."""
-    count = passes or evaluation.n_passes
-    return tuple({**options, **evaluation.hyperparameters.get(f"pass_{number}", {})} for number in range(1, count + 1))
+    numbers = range(1, evaluation.n_passes + 1)
+    return tuple({**options, **evaluation.hyperparameters.get(f"pass_{number}", {})} for number in numbers)
 
 
 def reached_by(stored: ModelSettings, shared: SharedSections, allowed: Sequence[str]) -> ModelSettings:

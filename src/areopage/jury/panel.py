@@ -17,7 +17,7 @@ from areopage.errors import CriteriaError, StorageError, name_list
 from areopage.jury.fitting import Fitting
 from areopage.jury.judges import Judge, JudgeStatus, PlannedCall
 from areopage.jury.opening import check_judge, settled_judge
-from areopage.jury.planning import CallPlan, JudgedCase, PassesOf, ShownCases, all_passes, no_passes
+from areopage.jury.planning import CallPlan, JudgedCase, PassesOf, ShownCases, all_passes
 from areopage.ledger import Run, RunKind
 from areopage.models import CHARACTERS_PER_TOKEN, Gauge, ModelReference, ModelSettings
 from areopage.scoring import FailureRules, Profile, Weights
@@ -153,7 +153,6 @@ class Panel(Struct, frozen=True, kw_only=True):
         cases: Sequence[JudgedCase],
         judge: Judge,
         passes_of: PassesOf = all_passes,
-        passes_before: PassesOf = no_passes,
         shown: ShownCases | None = None,
     ) -> CallPlan:
         """The calls of a judge of the panel.
@@ -172,7 +171,6 @@ class Panel(Struct, frozen=True, kw_only=True):
             self.salt,
             joint=self.joint and judge.is_model,
             passes_of=passes_of,
-            passes_before=passes_before,
             shown=shown if fitted is cases else None,
         )
 

@@ -104,18 +104,13 @@ METHODS: Mapping[ScoringMethod, str] = {"sampled": "json-verdict/1", "expected":
 """How a judge's answer becomes a score; part of a judgment's key."""
 
 
-PassesOf = Callable[[str, str, Judge, int], int]
-"""How many passes a judge makes over a case, by its id, on a criterion, by its id, and on a turn."""
+PassesOf = Callable[[str, str, Judge, int], range]
+"""The numbers of a judge's passes over a case, by its id, on a criterion, by its id, and on a turn."""
 
 
-def all_passes(case_id: str, criterion: str, judge: Judge, turn: int) -> int:
+def all_passes(case_id: str, criterion: str, judge: Judge, turn: int) -> range:
     """All passes of a judge."""
-    return judge.passes
-
-
-def no_passes(case_id: str, criterion: str, judge: Judge, turn: int) -> int:
-    """No pass."""
-    return 0
+    return range(1, judge.passes + 1)
 
 
 class SharedCall(Struct, frozen=True):
@@ -137,7 +132,6 @@ class CallPlan:
         *,
         joint: bool = False,
         passes_of: PassesOf = all_passes,
-        passes_before: PassesOf = no_passes,
         hardening: Hardening = HARDENED,
         shown: ShownCases | None = None,
     ) -> None:
@@ -147,13 +141,12 @@ class CallPlan:
             personas: the readers by maturity.
             salt: "" or a text that sets the keys of a run apart from all others (to ask anew on purpose).
             joint: one call asks about all criteria of one scope that the judge may judge; else each criterion has its own call.
-            passes_of: how many passes are planned; of a joint call by its first criterion.
-            passes_before: how many of these are left out, the first ones.
+            passes_of: the passes that are planned; of a joint call by its first criterion.
             hardening: what an audit asks without; its judgments are under keys of their own.
             shown: the digests of these cases, where plans of other judges use them too.
         """
         self._judge, self._cases, self._personas, self._hardening = judge, cases, personas, hardening
-        self._passes_of, self._passes_before = passes_of, passes_before
+        self._passes_of = passes_of
         self._places: dict[tuple[Criterion, ...], array[int]] = {}
         of_kind: dict[tuple[int, bool], list[array[int]]] = {}  # where cases share a tuple of criteria, it is looked at once
         for place, judged in enumerate(cases):
@@ -224,8 +217,7 @@ class CallPlan:
         )
 
     def _passes(self, place: int, group: tuple[Criterion, ...], turn: int) -> range:
-        of = (self._cases[place].case.id, group[0].id, self._judge, turn)
-        return range(self._passes_before(*of) + 1, min(self._passes_of(*of), self._judge.passes) + 1)
+        return self._passes_of(self._cases[place].case.id, group[0].id, self._judge, turn)
 
 
 def groups_of(judge: Judge, criteria: Sequence[Criterion], case: Case, *, joint: bool) -> list[tuple[Criterion, ...]]:

@@ -25,7 +25,7 @@ from areopage.jury import (
     NoJudgments,
     Panel,
     Session,
-    choose_judges,
+    asked_judges,
     evaluated,
 )
 from areopage.ledger import Judgment, Run
@@ -99,7 +99,8 @@ class QualityJudge:
         """
         loaded = suite if isinstance(suite, Suite) else load_suite(str(suite))
         wanted = (judges,) if isinstance(judges, str) else tuple(judges)
-        panel, remarks = _panel_of(loaded, wanted, language, passes, joint=joint, context=context)
+        asked = loaded.asking(joint=joint, **({"n_passes": passes} if passes else {}))
+        panel, remarks = _panel_of(asked, wanted, language, context)
         variables = dict(os.environ) if environment is None else environment
         settings = loaded.model_settings(panel.language, CONNECTIONS).allowing(allowed_variables)
         settings = msgspec.structs.replace(settings, environment=variables)
@@ -272,9 +273,7 @@ def _one_of(name: str, value: Any, alias: str, other: Any, *, needed: bool = Tru
     return other if value is None else value
 
 
-def _panel_of(
-    suite: Suite, judges: Sequence[str], language: str | None, passes: int | None, *, joint: bool, context: ContextBudget
-) -> tuple[Panel, list[str]]:
+def _panel_of(suite: Suite, judges: Sequence[str], language: str | None, context: ContextBudget) -> tuple[Panel, list[str]]:
     """The panel that a suite and the user's wishes give, before any judge is checked, and what the reader should know of it."""
     chosen = choose_language(suite, language)
     ids = suite.registry.select(suite.config.criteria.default_selection)
@@ -284,20 +283,21 @@ def _panel_of(
     remarks = list(suite.warnings)
     if loaded.untranslated:
         remarks.append(f"no text in {chosen!r}, {suite.own_language!r} is used: {name_list(loaded.untranslated)}")
-    chosen_judges, repeat = choose_judges(suite, judges, passes), suite.config.judge_system.evaluation.repeat_identical
-    remarks += [] if repeat else [str(copied.note) for judge in chosen_judges for copied in judge.copied_passes()]
+    chosen_judges, notes = asked_judges(suite, judges)
+    remarks += map(str, notes)
+    evaluation = suite.config.judge_system.evaluation
     panel = Panel(
         suite=suite.name,
         suite_version=suite.config.project.version,
         language=chosen,
         criteria=loaded.criteria,
-        judges=chosen_judges if repeat else tuple(judge.asked_once() for judge in chosen_judges),
+        judges=chosen_judges,
         personas=suite.personas(chosen),
         weights=suite.weights,
         scale=suite.scale,
-        profile=DEFAULT.with_quorum(suite.config.judge_system.evaluation.quorum),
+        profile=DEFAULT.with_quorum(evaluation.quorum),
         failures=suite.failure_rules(),
-        joint=joint,
+        joint=evaluation.joint,
         context=context,
     )
     return panel, remarks

@@ -3,7 +3,7 @@
 import copy
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from msgspec import Struct, structs, to_builtins
 from pydantic import ValidationError
@@ -44,6 +44,12 @@ class Suite(Struct, frozen=True, kw_only=True):
     def criteria_folder(self) -> Path:
         """Where the prompt files lie."""
         return inside(self.document, self.config.criteria.base_path, "criteria", "base_path")
+
+    def asking(self, **evaluation: object) -> Self:
+        """The suite with other values of `judge_system.evaluation`."""
+        system = self.config.judge_system
+        system = system.model_copy(update={"evaluation": system.evaluation.model_copy(update=evaluation)})
+        return structs.replace(self, config=self.config.model_copy(update={"judge_system": system}))
 
     @property
     def scale(self) -> Scale:

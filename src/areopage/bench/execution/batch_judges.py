@@ -12,7 +12,7 @@ from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.batch_creation import BatchCreation
 from areopage.bench.execution.batch_phase import BatchCalls, BatchPhase
 from areopage.bench.execution.context import RunContext
-from areopage.bench.passes import Round
+from areopage.bench.passes import RunPasses
 from areopage.bench.spec import RunSpec
 from areopage.errors import CallError, CallRejected, ModelError, ServerDown, StorageError
 from areopage.jury import Judge, ModelJudge, run_concurrently
@@ -22,7 +22,7 @@ from areopage.work import exclusive, try_exclusive
 
 
 async def carry_out_batches(
-    context: RunContext, judges: Sequence[Judge], answered: AnsweredCases, round: Round, writer: RunWriter
+    context: RunContext, judges: Sequence[Judge], answered: AnsweredCases, passes: RunPasses, writer: RunWriter
 ) -> None:
     """Send the calls of judges to batch services, and store what comes back; other processes of the run wait meanwhile.
 
@@ -32,7 +32,7 @@ async def carry_out_batches(
     async with exclusive(context.ledger, f"batches {context.run_id}"):
         batched: list[tuple[Judge, BatchCalls]] = []
         for judge in judges:
-            calls = BatchCalls(context, judge, writer, cases, numbers, round)
+            calls = BatchCalls(context, judge, writer, cases, numbers, passes)
             kept = await asyncio.to_thread(calls.look_up)
             context.observer.phase(judge.name, calls.total, kept)
             batched.append((judge, calls))

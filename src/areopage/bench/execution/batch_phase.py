@@ -20,7 +20,7 @@ import msgspec
 from areopage.bench.execution import batch_creation
 from areopage.bench.execution.batch_creation import BatchCreation
 from areopage.bench.execution.context import RunContext
-from areopage.bench.passes import Round
+from areopage.bench.passes import RunPasses
 from areopage.errors import CallError, CallRejected, ModelError
 from areopage.jury import CallContext, Judge, JudgedCase, ModelJudge, PlannedCall, run_concurrently
 from areopage.ledger import IN_BATCH, Judgment, Link, RunWriter, SentBatch
@@ -41,10 +41,10 @@ class BatchCalls:
         writer: RunWriter,
         cases: Sequence[JudgedCase],
         numbers: Mapping[str, int],
-        round: Round,
+        passes: RunPasses,
     ) -> None:
         self._context, self._judge, self._writer = context, judge, writer
-        self._judged, self._numbers, self._round = cases, numbers, round
+        self._judged, self._numbers, self._passes = cases, numbers, passes
         self._missing: dict[str, PlannedCall] = {}
         self._links: dict[str, list[Link]] = {}
         self._cases: dict[int, list[str]] = {}  # by the number of their answer
@@ -55,7 +55,7 @@ class BatchCalls:
         calls, links = dict[str, PlannedCall](), dict[str, list[Link]]()
         for judged in self._judged:
             self._cases.setdefault(self._numbers[judged.case.id], []).append(judged.case.id)
-        for call in self._context.spec.call_plan(self._judged, self._judge, self._round.passes.of, self._round.before):
+        for call in self._context.spec.call_plan(self._judged, self._judge, self._passes.of):
             calls.setdefault(call.key, call)
             links.setdefault(call.key, []).append(Link(self._numbers[call.case.id], self._context.run_id, call.key))
         judgments = self._context.ledger.judgments(list(calls))

@@ -15,7 +15,7 @@ from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.blocks import blocks_of
 from areopage.bench.execution.context import RunContext
 from areopage.bench.keys import given_in
-from areopage.bench.passes import Round
+from areopage.bench.passes import RunPasses
 from areopage.bench.spec import RunSpec
 from areopage.criteria import Criterion, turns_to_judge
 from areopage.jury import CallPlan, CallResult, Judge, PlannedCall, Session, SharedCall, final_of
@@ -84,13 +84,13 @@ class JudgePhase:
         session: Session,
         store: "RunStore",
         answered: AnsweredCases,
-        round: Round,
+        passes: RunPasses,
         release: Callable[[Judge], Awaitable[None]],
     ) -> None:
         """Cut the calls into blocks, criterion by criterion, so that a server keeps the constant part of the prompt."""
-        self.judge, self.name, self._release = judge, round.phase_of(judge), release
+        self.judge, self.name, self._release = judge, passes.phase_of(judge), release
         self._context, self._session, self._store = context, session, store
-        self._answered, self._round = answered, round
+        self._answered, self._passes = answered, passes
         calls, criteria = max(1, len(answered.positions) * judge.passes), [criterion.id for criterion in context.spec.criteria]
         cases, count = len(answered.positions), blocks_of(calls, context.block_calls)
         parts = [range(first, end) for first, end in pairwise(-(-part * cases // count) for part in range(count + 1))]
@@ -132,7 +132,7 @@ class JudgePhase:
         """Look up blocks whose cases are answered; return some that have open calls."""
         numbers, self._next = self._next or await self._next_blocks(), []
         counts = (self._total, self._final)
-        if counts != self._reported and (self._total or self._round.earlier is None):
+        if counts != self._reported and (self._total or self._passes.earlier is None):
             self._reported = counts
             self._context.observer.phase(self.name, *counts)
         return numbers
@@ -156,7 +156,7 @@ class JudgePhase:
         cases = [position for part in ready for position in self._blocks[part].cases]
         positions = array("I", [position for position in cases if answered.by_position[position] is not None])
         judged = [case for position in positions if (case := answered.by_position[position]) is not None]
-        plan = context.spec.call_plan(judged, self.judge, self._round.passes.of, self._round.before, answered.shown(positions))
+        plan = context.spec.call_plan(judged, self.judge, self._passes.of, answered.shown(positions))
         portion, asked = _PlannedCases(positions, plan), {group[0].id for group in plan.groups}
         planned_before = frozenset(self._twin_keys)
         for number in sorted(number for part in ready for number in range(part, len(self._blocks), self._parts)):
@@ -199,7 +199,7 @@ class JudgePhase:
 
     def _expect(self) -> None:
         """Count about how many calls there are in each block, by the first criterion that they ask about, were all answered."""
-        spec, judge, passes = self._context.spec, self.judge, self._round.passes.of
+        spec, judge = self._context.spec, self.judge
         places = {id: place for place, ids in enumerate(self._criteria) for id in ids}
         groups_about = spec.call_groups(judge)
         for part in range(self._parts):
@@ -210,8 +210,7 @@ class JudgePhase:
                 for first, *_ in groups_about(item):
                     block = self._blocks[places[first.id] * self._parts + part]
                     for turn in turns_to_judge(first.scope, item.case, given_in(item)):
-                        call = (item.case.id, first.id, judge, turn)
-                        block.expected += max(0, passes(*call) - self._round.before(*call))
+                        block.expected += len(self._passes.of(item.case.id, first.id, judge, turn))
         self._total = sum(block.expected for block in self._blocks)
 
     # --- a block

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from areopage.bench.execution.answered import AnsweredCases
 from areopage.bench.execution.blocks import RunBlocks
@@ -21,7 +21,7 @@ from areopage.bench.execution.judge_phase import JudgePhase, RunStore
 from areopage.bench.execution.phases import Phase, PhasePlace, places, server_of, servers
 from areopage.bench.execution.target_phase import TargetPhase
 from areopage.bench.keys import AnswerCall, answer_calls, recorded_answers, recorded_id
-from areopage.bench.passes import Round, RunPasses, passes_so_far
+from areopage.bench.passes import RunPasses, passes_so_far
 from areopage.bench.spec import RunCase, load_run_cases
 from areopage.digest import digest_of
 from areopage.jury import Judge, Session
@@ -92,15 +92,11 @@ async def _make_calls(context: RunContext, cases: Sequence[RunCase], part: RunPa
         if target and (context.spec.adaptive is not None or _batched(context)):
             await blocks.carry_out(target)
             target = []
-        round = Round(passes=await work.passes())
-        open_calls = await work.judge(round, target)
+        await work.plan_round()
+        open_calls = await work.judge(target)
         open_ends = answered.unanswered if part.answers else 0
-        while context.spec.adaptive is not None and not open_ends + open_calls:
-            passes = await work.passes()
-            if passes.items == round.passes.items:
-                break
-            round = Round(passes=passes, earlier=round.passes)
-            open_calls = await work.judge(round)
+        while context.spec.adaptive is not None and not open_ends + open_calls and await work.plan_round():
+            open_calls = await work.judge()
     return open_ends + open_calls
 
 
@@ -132,6 +128,7 @@ class _RunWork:
             concurrency=context.spec.concurrency,
         )
         self._in_use: Counter[ModelReference] = Counter()
+        self._passes = RunPasses()
 
     def target(self, calls: Sequence[AnswerCall]) -> list[tuple[PhasePlace, Phase]]:
         context = self._context
@@ -140,43 +137,47 @@ class _RunWork:
         place = places(context.spec, context.named_by, [""] * len(context.spec.judges), answers=True)[0]
         return [(place, TargetPhase(context, context.spec.target, calls, self._answered, self._writer))]
 
-    async def passes(self) -> RunPasses:
-        context, answered = self._context, self._answered
-        return await asyncio.to_thread(
+    async def plan_round(self) -> bool:
+        """Plan the passes of the next round; returns whether it has any."""
+        context, answered, before = self._context, self._answered, self._passes
+        planned = await asyncio.to_thread(
             passes_so_far, context.ledger, context.run_id, context.spec, answered.cases, answered.judged, answered.numbers
         )
+        earlier = structs.replace(before, earlier=None) if before.plan is not None else None
+        self._passes = structs.replace(planned, earlier=earlier)
+        return planned.items != before.items
 
-    async def judge(self, round: Round, others: Sequence[tuple[PhasePlace, Phase]] = ()) -> int:
+    async def judge(self, others: Sequence[tuple[PhasePlace, Phase]] = ()) -> int:
         """Carry out a phase of each judge, together with other phases; return the number of open calls."""
         part, names = self._part, _batched(self._context)
         asked = [judge for judge in self._context.spec.judges if part.judges is None or judge.name in part.judges]
         direct, later = ([judge for judge in asked if (judge.name in names) == batched] for batched in (False, True))
-        batches = asyncio.create_task(self._batches(later, round))
+        batches = asyncio.create_task(self._batches(later))
         try:
-            open_calls = await self._phases(direct, round, others)
+            open_calls = await self._phases(direct, others)
             await batches
         finally:
             batches.cancel()  # without effect where it has ended; what is out stays out
             await asyncio.gather(batches, return_exceptions=True)
-        return open_calls + await self._phases(later, round)
+        return open_calls + await self._phases(later)
 
-    async def _batches(self, judges: Sequence[Judge], round: Round) -> None:
+    async def _batches(self, judges: Sequence[Judge]) -> None:
         context, only = self._context, self._part.servers
         asked = [judge for judge in judges if only is None or server_of(judge.reference, context.named_by) in only]
         if asked:
             from areopage.bench.execution.batch_judges import carry_out_batches
 
-            await carry_out_batches(context, asked, self._answered, round, self._writer)
+            await carry_out_batches(context, asked, self._answered, self._passes, self._writer)
 
-    async def _phases(self, judges: Sequence[Judge], round: Round, others: Sequence[tuple[PhasePlace, Phase]] = ()) -> int:
-        spec, part, context = self._context.spec, self._part, self._context
+    async def _phases(self, judges: Sequence[Judge], others: Sequence[tuple[PhasePlace, Phase]] = ()) -> int:
+        spec, part, context, passes = self._context.spec, self._part, self._context, self._passes
         if not judges and not others:
             return 0
         phases = {
-            round.phase_of(judge): JudgePhase(context, judge, self._session, self._store, self._answered, round, self._release)
+            passes.phase_of(judge): JudgePhase(context, judge, self._session, self._store, self._answered, passes, self._release)
             for judge in judges
         }
-        names = [round.phase_of(judge) if judge in judges else "" for judge in spec.judges]
+        names = [passes.phase_of(judge) if judge in judges else "" for judge in spec.judges]
         mine = [
             place
             for place in places(spec, context.named_by, names, answers=bool(others))

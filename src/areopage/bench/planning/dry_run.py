@@ -59,7 +59,7 @@ def _model_faults(suite: Suite, notes: dict[str, None]) -> Iterator[str]:
     targets: list[ModelReference] = []
     try:
         if suite.config.judge_system.judges:
-            judges = [judge.reference for judge in choose_judges(suite, (), None)]
+            judges = [judge.reference for judge in choose_judges(suite, ())]
         else:
             notes["no judge is configured: a run needs --judge"] = None
         target = choose_target(suite, None, suite.config.execution.test_mode)

@@ -7,57 +7,60 @@ from areopage.bench.pass_settings import PassSettings
 from areopage.bench.planning.run_plan import judge_costs, plan_run
 from areopage.bench.spec import RunCase, RunSpec
 from areopage.errors import ConfigError, UserError, name_list
-from areopage.jury import Judge
+from areopage.jury import Judge, asked_judges
 from areopage.locales import Note
+from areopage.scoring import V1_1
 from areopage.suites import PassesSection, Suite
 
+MOST_PASSES = 100
 PRECISION_SHARE = 0.05
 """Of the scale's width: the precision where the suite names none."""
 
 
-def choose_passes(suite: Suite, options: RunOptions) -> PassSettings | None:
-    """How passes are added; None where every judge makes all of its passes."""
-    section = suite.config.judge_system.evaluation.passes
-    if options.passes is not None or (section is None and not options.adaptive):
-        if options.most_calls is not None:
+def asked_suite(suite: Suite, options: RunOptions) -> Suite:
+    """The suite, whose judges are asked as often and in such calls as the user says."""
+    evaluation = suite.config.judge_system.evaluation
+    passes, number = evaluation.passes, evaluation.n_passes
+    if isinstance(options.passes, int) and 1 <= options.passes <= MOST_PASSES:
+        passes, number = None, options.passes
+    elif options.passes not in (None, "auto"):
+        raise UserError(f"--passes {options.passes}: give a number from 1 to {MOST_PASSES}, or auto")
+    elif passes is not None or options.passes is not None:
+        passes = passes or PassesSection()
+        number = passes.most
+    if options.most_calls is not None:
+        if passes is None:
             raise UserError("--max-calls bounds adaptive passes: give --passes auto, or `passes` in the suite")
+        passes = passes.model_copy(update={"budget": passes.budget.model_copy(update={"calls": options.most_calls})})
+    repeat = evaluation.repeat_identical if options.repeat_identical is None else options.repeat_identical
+    return suite.asking(
+        n_passes=number,
+        passes=passes,
+        joint=evaluation.joint if options.joint is None else options.joint,
+        repeat_identical=repeat or (options.profile or suite.config.scoring.profile) == V1_1.name,
+    )
+
+
+def pass_settings(suite: Suite) -> PassSettings | None:
+    """How passes are added; None where every judge makes all of its passes."""
+    if (section := suite.config.judge_system.evaluation.passes) is None:
         return None
-    section = section or PassesSection()
-    return PassSettings(
-        start=section.start,
-        most=section.most,
-        precision=section.precision or PRECISION_SHARE * (suite.scale.max - suite.scale.min),
-        reliability=section.reliability,
-        risk=section.risk,
-        calls=options.most_calls or section.budget.calls,
-        cost=section.budget.cost,
-        seed=section.seed,
-    )
+    precision = section.precision or PRECISION_SHARE * (suite.scale.max - suite.scale.min)
+    return PassSettings(precision=precision, **section.budget.model_dump(), **section.model_dump(exclude={"budget", "precision"}))
 
 
-def copying_judges(judges: Sequence[Judge]) -> tuple[str, ...]:
-    """The models that are asked several times at temperature 0: their passes are nearly always copies of the first."""
-    return tuple(
-        judge.name
-        for judge in judges
-        if judge.is_model and judge.passes > 1 and all(options.get("temperature") == 0 for options in judge.pass_options)
-    )
-
-
-def asked_passes(
-    suite: Suite, judges: Sequence[Judge], settings: PassSettings | None, *, repeat_identical: bool
-) -> tuple[tuple[Judge, ...], tuple[Note, ...]]:
-    """The judges without passes that repeat another one, and remarks on passes that are copies."""
-    copying = copying_judges(judges)
-    if copying and settings is not None:
+def run_judges(suite: Suite, wanted: Sequence[str]) -> tuple[tuple[Judge, ...], tuple[Note, ...]]:
+    """The judges of a run, and remarks on passes that are copies: models at temperature 0 nearly always repeat themselves."""
+    judges, notes = asked_judges(suite, wanted)
+    evaluation = suite.config.judge_system.evaluation
+    models = (judge for judge in judges if judge.is_model)
+    at_zero = [judge for judge in models if all(options.get("temperature") == 0 for options in judge.pass_options)]
+    if at_zero and evaluation.passes is not None and evaluation.n_passes > 1:
         message = "at temperature 0 every further pass is a copy of the first: set a temperature, or give --passes 1"
-        raise ConfigError(f"{name_list(copying)}: {message}", path=suite.document.path, key="judge_system.evaluation.passes")
-    if repeat_identical:
-        return tuple(judges), ((Note("passes_are_copies", {"judges": copying}),) if copying else ())
-    kept = tuple(judge.asked_once() for judge in judges)
-    still = copying_judges(kept)
-    notes = [copies.note for judge in judges for copies in judge.copied_passes()]
-    return kept, (*notes, *([Note("passes_are_copies", {"judges": still})] if still else ()))
+        names = name_list(judge.name for judge in at_zero)
+        raise ConfigError(f"{names}: {message}", path=suite.document.path, key="judge_system.evaluation.passes")
+    copying = tuple(judge.name for judge in at_zero if judge.passes > 1)
+    return judges, (*notes, *([Note("passes_are_copies", {"judges": copying})] if copying else ()))
 
 
 def batched_judges(suite: Suite, judges: Sequence[Judge], *, wanted: bool) -> tuple[str, ...]:

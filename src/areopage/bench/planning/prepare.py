@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from areopage.bench.conversations.children import turns_without_model
 from areopage.bench.options import RunOptions
 from areopage.bench.panels import case_clusters, chosen_cases
-from areopage.bench.planning.pass_options import asked_passes, batched_judges, choose_passes, joint_remarks
+from areopage.bench.planning.pass_options import asked_suite, batched_judges, joint_remarks, pass_settings, run_judges
 from areopage.bench.planning.reassess import StoredAnswers
 from areopage.bench.planning.selection import (
     by_reply,
@@ -29,10 +29,10 @@ from areopage.cases import Case, Dataset, Persona, RejectedRow, field_named, loa
 from areopage.criteria import Criterion
 from areopage.digest import digest_of_list
 from areopage.errors import ConfigError, DatasetError, ModelError, counted, name_list
-from areopage.jury import Judge, answers_no_prompts, choose_judges
+from areopage.jury import Judge, answers_no_prompts
 from areopage.locales import Note
 from areopage.models import ModelReference, known_price
-from areopage.scoring import V1_1, Profile
+from areopage.scoring import Profile
 from areopage.suites import Suite, choose_language, is_unknown_key, misspelt_weights
 
 _Priced = TypeVar("_Priced", Judge, Target)
@@ -63,6 +63,7 @@ def prepare_run(suite: Suite, options: RunOptions) -> PreparedRun:
     """Build a run from the user's options."""
     if misspelt := misspelt_weights(suite):
         raise misspelt[0]
+    suite = asked_suite(suite, options)
     config, language = suite.config, choose_language(suite, options.language)
     selected = _selected_cases(suite, options, language)
     cases = selected.cases
@@ -174,10 +175,7 @@ def _run_spec(
     evaluation = config.judge_system.evaluation
     profile = Profile.named(options.profile or config.scoring.profile)
     concurrency = options.concurrency or config.execution.concurrency
-    adaptive = choose_passes(suite, options)
-    wanted = choose_judges(suite, options.judges, adaptive.most if adaptive is not None else options.passes)
-    repeat = evaluation.repeat_identical if options.repeat_identical is None else options.repeat_identical
-    judges, remarks = asked_passes(suite, wanted, adaptive, repeat_identical=repeat or profile.name == V1_1.name)
+    judges, remarks = run_judges(suite, options.judges)
     spec = RunSpec(
         suite=suite.name,
         suite_version=config.project.version,
@@ -187,8 +185,8 @@ def _run_spec(
         target=None,
         judges=judges,
         batch=batched_judges(suite, judges, wanted=options.batch),
-        joint=evaluation.joint if options.joint is None else options.joint,
-        adaptive=adaptive,
+        joint=evaluation.joint,
+        adaptive=pass_settings(suite),
         criteria=selected.criteria,
         personas=suite.personas(language),
         labels=_labels_of(suite, language),

@@ -114,7 +114,7 @@ def plan_run(spec: RunSpec, cases: Sequence[RunCase], ledger: Ledger | None = No
     if spec.adaptive is None:
         return _plan(spec, cases, ledger, None)
     start, calls, cost = spec.adaptive.start, spec.adaptive.calls, spec.adaptive.cost
-    first = tuple(structs.replace(judge, pass_options=judge.pass_options[:start]) for judge in spec.judges)
+    first = tuple(judge.first(start) for judge in spec.judges)
     most = _plan(spec, cases, ledger, calls)
     if cost is not None and (total := sum(judge_costs(most, spec).values())) > cost:
         most = _plan(spec, cases, ledger, int(sum(most.size.judge_calls.values()) * cost / total))

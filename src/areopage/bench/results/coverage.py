@@ -52,10 +52,9 @@ def run_coverage(
     lost = {**spec.lost, **{key: selected[key] for key in spec.unjudged if selected[key]}}
     judged = {key: count for key, count in selected.items() if key not in lost}
     if planned is None:
-        most = spec.adaptive.start if spec.adaptive is not None else None
         criteria = spec.criteria_by_id()
         planned = sum(
-            count * len(judge.pass_options[:most])
+            count * judge.first(spec.first_passes).passes
             for key, count in judged.items()
             for judge in spec.judges
             if judge.may_judge(criteria[key])

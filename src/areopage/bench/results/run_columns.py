@@ -111,7 +111,7 @@ def run_columns(
     if planned.first is not None:
         for row, judge in zip(*np.nonzero(counts), strict=True):
             case_id, id = cases[case[row]].case.id, spec.criteria[criterion_of[row]].id
-            counts[row, judge] = planned.of(case_id, id, spec.judges[judge], int(turn[row]))
+            counts[row, judge] = planned.count(case_id, id, spec.judges[judge], int(turn[row]))
     outcome = np.zeros((*counts.shape, int(counts.max(initial=0))), dtype=np.int8)
     passes = PassColumns(
         cases=tuple(item.case.id for item in cases),

@@ -220,8 +220,8 @@ def _counted(
 
 
 def _folded(spec: RunSpec, passes: PassColumns, clusters: Mapping[str, str] | None = None) -> RunScores:
-    first = spec.adaptive.start if spec.adaptive is not None else None
-    return fold(passes, spec.criteria, spec.scale, spec.weights, spec.profile, spec.failures, clusters=clusters, first=first)
+    rules = (spec.scale, spec.weights, spec.profile, spec.failures)
+    return fold(passes, spec.criteria, *rules, clusters=clusters, first=spec.first_passes)
 
 
 def _scores_by_source(spec: RunSpec, cases: Sequence[RunCase], passes: PassColumns) -> tuple[SourceScore, ...]:
