@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import text
 
 from areopage.app.rebuild import LedgerComparison, check_ledger, rebuild_ledger
-from areopage.ledger.read.caches import Difference, Orphans
+from areopage.ledger.read.caches import Orphans, StaleValue
 from areopage.ledger.store import Ledger
 from servers import PATIENCE
 from servers.command import Command
@@ -30,12 +30,12 @@ def ledger(request: pytest.FixtureRequest) -> Iterator[Ledger]:
     opened.close()
 
 
-def compared(ledger: Ledger) -> tuple[LedgerComparison, list[Difference]]:
-    found: list[Difference] = []
+def compared(ledger: Ledger) -> tuple[LedgerComparison, list[StaleValue]]:
+    found: list[StaleValue] = []
     return check_ledger(ledger, lambda done: None, found.append), found
 
 
-def differences(ledger: Ledger) -> list[Difference]:
+def differences(ledger: Ledger) -> list[StaleValue]:
     return compared(ledger)[1]
 
 

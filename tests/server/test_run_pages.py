@@ -23,7 +23,7 @@ from areopage.cases.records import Turn
 from areopage.jury.planning import CallPlan
 from areopage.ledger.people.access import ApiKeys, Audit
 from areopage.ledger.people.labels import Labels, ReviewQueue
-from areopage.ledger.read.caches import Difference
+from areopage.ledger.read.caches import StaleValue
 from areopage.ledger.store import Ledger
 from areopage.ledger.tables.records import ReviewItem, Run
 from areopage.ledger.write.answers import Answers, CaseAnswer, Link
@@ -290,7 +290,7 @@ def test_the_list_of_runs_reads_no_case(client: TestClient, monkeypatch: pytest.
 
 
 def test_a_check_finds_a_wrong_outcome_and_a_rebuild_mends_it(context: ServerContext) -> None:
-    ledger, found = context.ledger, list[Difference]()
+    ledger, found = context.ledger, list[StaleValue]()
     check_ledger(ledger, lambda done: None, found.append)
     assert found == []
     stored = ledger.run(RUN).outcome

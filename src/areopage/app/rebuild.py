@@ -15,13 +15,13 @@ from areopage.digest import digest_of_list
 from areopage.errors import DamagedRow, StorageError
 from areopage.jury import Panel, evaluated_again
 from areopage.ledger import (
-    Difference,
     Evaluation,
     GoldenRun,
     Judgment,
     Ledger,
     Orphans,
     Run,
+    StaleValue,
     StoredOutcome,
     evaluation_differences,
     field_differences,
@@ -74,7 +74,7 @@ def count_stored(ledger: Ledger) -> int:
     return ledger.caches.count_evaluated("monitor") + ledger.caches.count_evaluated("bench")
 
 
-def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[Difference], None]) -> LedgerComparison:
+def check_ledger(ledger: Ledger, progress: Progress, differs: Callable[[StaleValue], None]) -> LedgerComparison:
     """Compare what is stored with what it is computed from; nothing is written.
 
     Args:
@@ -128,7 +128,7 @@ def store_readings(ledger: Ledger, readings: Sequence[Judgment], actor: str, pro
     return rebuild_ledger(ledger, progress)
 
 
-def _rounds(ledger: Ledger) -> Iterator[tuple[GoldenRun, list[Difference]]]:
+def _rounds(ledger: Ledger) -> Iterator[tuple[GoldenRun, list[StaleValue]]]:
     for stored in ledger.golden_runs.list(limit=None):
         if stored.finished_at is not None:
             computed = recomputed_round(ledger, stored)
@@ -140,7 +140,7 @@ class _Change(Struct, frozen=True):
 
     stored: Evaluation | None
     computed: Evaluation
-    differences: tuple[Difference, ...]
+    differences: tuple[StaleValue, ...]
 
 
 class _Recomputing:
@@ -151,7 +151,7 @@ class _Recomputing:
         self._panels: dict[str, Panel | None] = {}
         self.unreadable: dict[str, str] = {}
         self.outcomes: dict[str, StoredOutcome] = {}
-        self.altered: list[Difference] = []
+        self.altered: list[StaleValue] = []
         self.damaged: list[str] = []
         self._erased: set[str] = set()
         self.done = 0
@@ -183,7 +183,7 @@ class _Recomputing:
             return
         if spec.dataset_digest and not _are_same_cases(self._ledger.run_cases(run.id), spec.dataset_digest):
             what = "not those that the run began with"
-            self.altered.append(Difference(subject=run.id, run_id=run.id, field="run_cases", stored="", computed=what))
+            self.altered.append(StaleValue(subject=run.id, run_id=run.id, field="run_cases", stored="", computed=what))
         parts = self._ledger.streams.evaluated("bench", run.id, self._note_damage)
         stored = {evaluation.id: evaluation for part in parts for _, evaluation in part}
         if not stored and run.finished_at is None:
@@ -197,13 +197,13 @@ class _Recomputing:
         for start in range(0, len(changes), PORTION):
             yield changes[start : start + PORTION]
 
-    def outcome_differences(self) -> Iterator[Difference]:
+    def outcome_differences(self) -> Iterator[StaleValue]:
         """The outcomes of runs that are not as they were stored; those of which answers are erased may come to another one."""
         for run in self._ledger.runs():
             computed = self.outcomes.get(run.id)
             is_kept = run.outcome is None or run.id not in self._erased
             if computed is not None and computed != run.outcome and is_kept:
-                yield Difference(subject=run.id, run_id=run.id, field="runs.outcome", stored=run.outcome, computed=computed)
+                yield StaleValue(subject=run.id, run_id=run.id, field="runs.outcome", stored=run.outcome, computed=computed)
 
     def _monitored(self, portion: Sequence[tuple[int, Evaluation]]) -> list[_Change]:
         judgments = self._ledger.judgments_under([(answer, evaluation.run_id) for answer, evaluation in portion])
@@ -219,7 +219,7 @@ class _Recomputing:
                 if evaluation.number in words:
                     indexed, wanted = words[evaluation.number]
                     differences.append(
-                        Difference(
+                        StaleValue(
                             subject=evaluation.id, run_id=evaluation.run_id, field="words", stored=indexed, computed=wanted
                         )
                     )
@@ -262,7 +262,7 @@ def _are_same_cases(texts: Iterable[str], digest: str) -> bool:
 
 def _of_run(stored: Evaluation | None, computed: Evaluation) -> _Change:
     if stored is None:
-        missing = Difference(
+        missing = StaleValue(
             subject=computed.id, run_id=computed.run_id, field="evaluation", stored=None, computed=computed.score_global
         )
         return _Change(None, computed, (missing,))

@@ -14,7 +14,7 @@ from areopage.bench import RunSpec, RunView, record_results, run_result, view_ru
 from areopage.cases import Case
 from areopage.errors import DamagedRow, StorageError, UnknownRun, UserError
 from areopage.jury import Panel, reparsed
-from areopage.ledger import ChainCheck, Difference, Head, Judgment, Ledger, Run, chunks, readable
+from areopage.ledger import ChainCheck, Head, Judgment, Ledger, Run, StaleValue, chunks, readable
 from areopage.scoring import Release, Scored, Verdict
 
 _RUN = ("final_aggregate_score", "category_scores", "subcategory_scores", "detailed_criteria")
@@ -133,7 +133,7 @@ def verify_ledger(
     kept: tuple[Head, ...],
     progress: Progress,
     tell: Callable[[str], None],
-    differs: Callable[[Difference], None],
+    differs: Callable[[StaleValue], None],
     results: Mapping[str, Any] | None = None,
 ) -> Verification:
     """Verify a ledger; nothing is written.

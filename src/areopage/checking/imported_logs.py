@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from areopage.cases import RejectedRow
 from areopage.checking.old_logs import (
-    Difference,
+    Contradiction,
     Kind,
     LogFile,
     Piece,
@@ -63,11 +63,11 @@ class Imported(Struct, frozen=True, kw_only=True):
     verdicts: dict[str, int]
     joined: dict[str, int]
     contradictions: dict[str, int]
-    differences: tuple[Difference, ...]
+    differences: tuple[Contradiction, ...]
     rejected: int
 
 
-class Entry(Struct, frozen=True, order=True):
+class LogPosition(Struct, frozen=True, order=True):
     """The position of a response or snapshot; ordered by time."""
 
     at: float
@@ -81,19 +81,19 @@ class Shelf:
     """Rows of figures, responses or snapshots by question and time."""
 
     def __init__(self) -> None:
-        self._entries: dict[bytes, list[Entry]] = {}
+        self._entries: dict[bytes, list[LogPosition]] = {}
 
-    def put(self, question: str, entry: Entry) -> None:
+    def put(self, question: str, entry: LogPosition) -> None:
         """Add an entry."""
         insort(self._entries.setdefault(_key_of(question), []), entry)
 
-    def nearest(self, question: str, moment: float) -> Entry | None:
+    def nearest(self, question: str, moment: float) -> LogPosition | None:
         """A question's entry that is nearest to a moment."""
         entries = self._entries.get(_key_of(question), [])
         right = bisect_left(entries, moment, key=lambda entry: entry.at)
         return min(entries[max(0, right - 1) : right + 1], key=lambda entry: abs(entry.at - moment), default=None)
 
-    def take(self, question: str, at: datetime, rows: "Shelf") -> Entry | None:
+    def take(self, question: str, at: datetime, rows: "Shelf") -> LogPosition | None:
         """Remove and return a question's nearest entry, unless another row is nearer; each is used once."""
         best = self.nearest(question, at.timestamp())
         if best is None:
@@ -104,7 +104,7 @@ class Shelf:
         self._entries[_key_of(question)].remove(best)
         return best
 
-    def left(self) -> Iterator[Entry]:
+    def left(self) -> Iterator[LogPosition]:
         """The entries not taken, in file order."""
         yield from sorted(
             (entry for entries in self._entries.values() for entry in entries), key=lambda entry: (entry.file, entry.start)
@@ -150,7 +150,7 @@ class Import:
         self._lines, self._responses, self._snapshots = Shelf(), Shelf(), Shelf()
         self._batch: list[Trace] = []
         self._rows, self._verdicts, self._joined, self._contradictions = (Counter[str]() for _ in range(4))
-        self._differences: list[Difference] = []
+        self._differences: list[Contradiction] = []
         self._added = self._given = self._rejected = 0
 
     def run(self) -> Imported:
@@ -198,7 +198,7 @@ class Import:
             self._with_rows.add(number)
             with suppress(ValueError):  # a row that cannot be used is rejected when its turn comes
                 at = moment_of(piece.record.get("timestamp"), self._zone)
-                entry = Entry(at.timestamp(), number, piece.start, piece.size, piece.line)
+                entry = LogPosition(at.timestamp(), number, piece.start, piece.size, piece.line)
                 self._lines.put(str(piece.record.get("question")), entry)
             return
         inner = piece.record if kind == "response" else piece.record["metrics"]
@@ -215,9 +215,9 @@ class Import:
             self._refuse(piece.file, piece.line, str(fault), str(piece.record))
             return
         shelf = self._responses if kind == "response" else self._snapshots
-        shelf.put(question, Entry(at.timestamp(), number, piece.start, piece.size, piece.line))
+        shelf.put(question, LogPosition(at.timestamp(), number, piece.start, piece.size, piece.line))
 
-    def _take(self, record: dict[str, Any], file: LogFile, number: int, snapshot: Entry | None = None) -> None:
+    def _take(self, record: dict[str, Any], file: LogFile, number: int, snapshot: LogPosition | None = None) -> None:
         """Make a trace of a row of figures; `snapshot` is the one that the row stands in."""
         try:
             line, at = metrics_line(record), moment_of(record.get("timestamp"), self._zone)
@@ -242,7 +242,7 @@ class Import:
         self._given += len(self._batch)
         self._batch.clear()
 
-    def _record(self, entry: Entry | None) -> dict[str, Any] | None:
+    def _record(self, entry: LogPosition | None) -> dict[str, Any] | None:
         return None if entry is None else read_again(self._files[entry.file], entry.start, entry.size)
 
     def _refuse(self, file: LogFile, line: int, reason: str, content: str) -> None:

@@ -148,7 +148,7 @@ def read_again(file: LogFile, start: int, size: int) -> dict[str, Any]:
     return piece.record or {}
 
 
-class Difference(Struct, frozen=True, kw_only=True):
+class Contradiction(Struct, frozen=True, kw_only=True):
     """A field that contradicts the row's other fields."""
 
     place: str
@@ -229,12 +229,12 @@ def _own_of(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def differences(line: MetricsLine, place: str, number: int) -> list[Difference]:
+def differences(line: MetricsLine, place: str, number: int) -> list[Contradiction]:
     """Fields that contradict others; rounding and missing fields do not count."""
     said = line.metrics
     rule = line.profile in (None, "v1_1")
     return [
-        Difference(place=place, line=number, field=field, said=said[field], derived=value)
+        Contradiction(place=place, line=number, field=field, said=said[field], derived=value)
         for field, value in derived(line).items()
         if value is not None and said[field] is not None and (rule or field == "confidence")
         if not same(line, field, value)

@@ -22,7 +22,7 @@ from areopage.cli.exit_codes import DONE, FAILED, INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, one_of, tell, tell_cut
 from areopage.cli.progress.pace import PaceLine
 from areopage.errors import EmptyLedger, UserError, counted
-from areopage.ledger import Difference
+from areopage.ledger import StaleValue
 from areopage.locales import one_line
 from areopage.report import LEDGER_FORMS, export_ledger
 
@@ -148,7 +148,7 @@ def show_audit(
             typer.echo("  ".join(one_line(part, LONGEST_PART) for part in parts if part))
 
 
-def _tell_difference(difference: Difference) -> None:
+def _tell_difference(difference: StaleValue) -> None:
     of = f" (run {difference.run_id})" if difference.run_id else ""
     typer.echo(f"{difference.subject}: {difference.field}: stored {difference.stored}, computed {difference.computed}{of}")
 

@@ -34,8 +34,8 @@ from .people.standing import standing_key as standing_key  # A hash of what a qu
 from .people.standing import standing_parts as standing_parts  # The state and the names of a panel's standing in short
 from .people.standing import standing_text as standing_text  # The standing of a panel in short
 from .people.standing import standings as standings  # What exams and canaries say of each judge.
-from .read.caches import Difference as Difference  # A stored value that differs from its recomputation.
 from .read.caches import Orphans as Orphans  # Rows without the row they refer to
+from .read.caches import StaleValue as StaleValue  # A stored value that differs from its recomputation.
 
 # The values of an evaluation, and its scores, that differ from their recomputation.
 from .read.caches import evaluation_differences as evaluation_differences

@@ -28,7 +28,7 @@ class ImportedRatings(Struct, frozen=True, kw_only=True):
     unread_columns: tuple[str, ...]
 
 
-class ColumnPlan(Struct, frozen=True):
+class RatingColumns(Struct, frozen=True):
     """The positions of the columns; `criteria` have the criterion's path."""
 
     answer: int
@@ -53,7 +53,7 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
     """
     taken: list[tuple[Row, list[Label]]] = []
     rejected: list[RejectedRow] = []
-    plans: dict[tuple[str, ...], ColumnPlan] = {}
+    plans: dict[tuple[str, ...], RatingColumns] = {}
     with closing(read_rows(path)) as rows:
         for row in rows:
             if len(taken) + len(rejected) >= MAX_ROWS:
@@ -103,7 +103,7 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
     )
 
 
-def _plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None) -> ColumnPlan:
+def _plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None) -> RatingColumns:
     answer, who, note = column_of(names, ANSWER), column_of(names, RATER), column_of(names, NOTE)
     if answer is None:
         raise DatasetError(
@@ -129,10 +129,10 @@ def _plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None
         allowed = name_list([*(entry.name for entry in rubric.entries), "global"])
         raise DatasetError(f"{path}: no column is a criterion: name the columns {allowed}; found {name_list(shown(names))}")
     places = tuple((position, criterion) for criterion, position in criteria.items())
-    return ColumnPlan(answer, who, note, places, tuple(name for name in unread if name))
+    return RatingColumns(answer, who, note, places, tuple(name for name in unread if name))
 
 
-def _labels_in(row: Row, plan: ColumnPlan, rubric: Rubric, rater: str | None, now: datetime) -> list[Label]:
+def _labels_in(row: Row, plan: RatingColumns, rubric: Rubric, rater: str | None, now: datetime) -> list[Label]:
     answer = cell_text(row.cells[plan.answer])
     if not answer:
         raise UserError("the row has no answer id")

@@ -70,7 +70,7 @@ class ComparisonAsked(ChosenPeriod, frozen=True, kw_only=True):
         return {"a": self.first, "b": self.other, "source": self.source, "anyway": "1" if self.anyway else None}
 
 
-class Refused(Struct, frozen=True, kw_only=True):
+class NotComparable(Struct, frozen=True, kw_only=True):
     """Why two sides are not compared.
 
     Args:
@@ -93,7 +93,7 @@ def show_comparison(request: Request, reader: Reader) -> Response:
     chosen = [run for run in runs if run is not None]
     report: Report | None = None
     is_same = bool(asked.first) and asked.first == asked.other
-    refused = Refused(text=locale.say("compare_same")) if is_same else None
+    refused = NotComparable(text=locale.say("compare_same")) if is_same else None
     if refused is None and asked.first and asked.other:
         made = _compared(request, reader, asked, chosen, locale)
         report, refused = (made, None) if isinstance(made, Report) else (None, made)
@@ -132,7 +132,9 @@ def _asked(request: Request, reader: Actor) -> ComparisonAsked:
     )
 
 
-def _compared(request: Request, reader: Actor, asked: ComparisonAsked, runs: Sequence[Run], locale: Locale) -> Report | Refused:
+def _compared(
+    request: Request, reader: Actor, asked: ComparisonAsked, runs: Sequence[Run], locale: Locale
+) -> Report | NotComparable:
     try:
         if asked.first == PRODUCTION:
             assert asked.period is not None  # noqa: S101 - only lists may be of all days
@@ -144,12 +146,12 @@ def _compared(request: Request, reader: Actor, asked: ComparisonAsked, runs: Seq
     except StorageError:
         raise
     except DifferentPanels as fault:
-        return Refused(
+        return NotComparable(
             text=locale.say("compare_differs"),
             differs=tuple(differing_part_text(difference, locale) for difference in fault.differs),
         )
     except UserError as fault:
-        return Refused(text=str(fault))
+        return NotComparable(text=str(fault))
 
 
 def _side_by_side(request: Request, reader: Actor, asked: ComparisonAsked, runs: Sequence[Run], locale: Locale) -> Report:

@@ -45,7 +45,7 @@ OF_RUNS = ("seconds", "evaluated_at", "timestamp", "source")
 """What is computed of evaluations of the benchmark alone; the monitor's were measured."""
 
 
-class Difference(Struct, frozen=True, kw_only=True):
+class StaleValue(Struct, frozen=True, kw_only=True):
     """A stored value that differs from its recomputation: of an answer under a panel, or of a count by its key.
 
     `field` is "evaluation" where all of it is missing.
@@ -65,16 +65,16 @@ def same(stored: Any, computed: Any) -> bool:
     return bool(stored == computed)
 
 
-def field_differences(stored: Any, computed: Any, fields: Sequence[str], table: str = "") -> Iterator[Difference]:
+def field_differences(stored: Any, computed: Any, fields: Sequence[str], table: str = "") -> Iterator[StaleValue]:
     """The fields of a record with an id that differ from its recomputation; named after a table, if one is given."""
     for name in fields:
         before, after = getattr(stored, name), getattr(computed, name)
         if not same(before, after):
             run_id = getattr(stored, "run_id", "")
-            yield Difference(subject=stored.id, run_id=run_id, field=f"{table}{name}", stored=before, computed=after)
+            yield StaleValue(subject=stored.id, run_id=run_id, field=f"{table}{name}", stored=before, computed=after)
 
 
-def evaluation_differences(stored: Evaluation, computed: Evaluation) -> list[Difference]:
+def evaluation_differences(stored: Evaluation, computed: Evaluation) -> list[StaleValue]:
     """The values of an evaluation, and its scores, that differ from their recomputation."""
     measured = OF_RUNS if stored.origin == "bench" else ()
     differences = list(field_differences(stored, computed, (*COPIES, *FIGURES, *TEXTS, *measured)))
@@ -84,7 +84,7 @@ def evaluation_differences(stored: Evaluation, computed: Evaluation) -> list[Dif
         if old and new and old.grade == new.grade and same(old.score, new.score) and same(old.agreement, new.agreement):
             continue
         scores = {"stored": old and old.score, "computed": new and new.score}
-        differences.append(Difference(subject=stored.id, run_id=stored.run_id, field=criterion, **scores))
+        differences.append(StaleValue(subject=stored.id, run_id=stored.run_id, field=criterion, **scores))
     return differences
 
 
@@ -177,14 +177,14 @@ class Caches(Store):
                 add_words(connection, words)
             return len(written)
 
-    def day_differences(self) -> list[Difference]:
+    def day_differences(self) -> list[StaleValue]:
         """Compare the counts by day with their sources at one moment."""
         with self._ledger.snapshot() as connection:
             computed = computed_days(connection)
             differences = [_compared(connection, table, computed[table.name]) for table in (score_days, days)]
             return list(chain.from_iterable(differences))
 
-    def equal_differences(self) -> list[Difference]:
+    def equal_differences(self) -> list[StaleValue]:
         """Compare the sets of equal answers with the judgments that they rest on."""
         field = "equal_answers.first"
         with self._ledger.snapshot() as connection:
@@ -192,7 +192,7 @@ class Caches(Store):
             computed = {number: first for number, (first, _) in computed_equals(connection).items()}
         differing = [number for number in sorted({*stored, *computed}) if stored.get(number) != computed.get(number)]
         return [
-            Difference(subject=f"evaluation {number}", field=field, stored=stored.get(number), computed=computed.get(number))
+            StaleValue(subject=f"evaluation {number}", field=field, stored=stored.get(number), computed=computed.get(number))
             for number in differing
         ]
 
@@ -259,7 +259,7 @@ def _held_whole(connection: Connection, numbers: Sequence[int]) -> set[int]:
 # --- counts by day
 
 
-def _compared(connection: Connection, table: Table, computed: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
+def _compared(connection: Connection, table: Table, computed: Sequence[Mapping[str, Any]]) -> Iterator[StaleValue]:
     keys = [column.name for column in table.primary_key.columns]
     sums = [column.name for column in table.c if column.name not in keys]
     stored = {tuple(row._mapping[name] for name in keys): row._mapping for row in connection.execute(select(table))}
@@ -270,4 +270,4 @@ def _compared(connection: Connection, table: Table, computed: Sequence[Mapping[s
         subject = ", ".join(f"{name} {value}" for name, value in zip(keys, key, strict=True) if value != "")
         for name in sums:
             if not same(before[name], right[name]):
-                yield Difference(subject=subject, field=f"{table.name}.{name}", stored=before[name], computed=right[name])
+                yield StaleValue(subject=subject, field=f"{table.name}.{name}", stored=before[name], computed=right[name])

@@ -215,15 +215,15 @@ def midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-class PassedOver(FunctionElement[Any]):
+class WithoutIndex(FunctionElement[Any]):
     """A column that SQLite does not choose an index by: it sees `+column`, and PostgreSQL the column."""
 
     name = "passed_over"
     inherit_cache = True
 
 
-@compiles(PassedOver)
-def compile_passed_over(element: PassedOver, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(WithoutIndex)
+def compile_passed_over(element: WithoutIndex, compiler: SQLCompiler, **options: Any) -> str:
     """Compile the column with a plus sign for SQLite."""
     column = compiler.process(element.clause_expr.element, **options)
     return f"+{column}" if compiler.dialect.name == "sqlite" else column
@@ -232,4 +232,4 @@ def compile_passed_over(element: PassedOver, compiler: SQLCompiler, **options: A
 def not_by_index(conditions: Conditions) -> Conditions:
     """Compare columns without their index in SQLite, which would collect and sort all matching rows."""
     comparisons = [cast("BinaryExpression[bool]", condition) for condition in conditions]
-    return [BinaryExpression(PassedOver(comparison.left), comparison.right, comparison.operator) for comparison in comparisons]
+    return [BinaryExpression(WithoutIndex(comparison.left), comparison.right, comparison.operator) for comparison in comparisons]

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, literal, select
 
 from areopage.ledger.people.labels import agreed
-from areopage.ledger.read.queries import PassedOver, TraceFilter, TraceSummary
+from areopage.ledger.read.queries import TraceFilter, TraceSummary, WithoutIndex
 from areopage.ledger.tables.answer_tables import answers, decision_reasons, decisions
 from areopage.ledger.tables.records import GROUNDING, Label
 from areopage.ledger.tables.rows import RowValues, insert_or_add, naive, record_of, rows_in, storable
@@ -135,7 +135,7 @@ def conditions_of(filter: TraceFilter, *, scan: bool = False) -> list[ColumnElem
     else:
         by_verdict_or_collection = decision.verdict if filter.collection is None else decision.collection
         sought = decision.channel if len(filter.channels) == 1 else by_verdict_or_collection
-        columns = tuple(column if column is decision.at or column is sought else PassedOver(column) for column in columns)
+        columns = tuple(column if column is decision.at or column is sought else WithoutIndex(column) for column in columns)
     asked = _narrow_conditions(filter, *columns)
     if filter.prompt is not None:
         asked.append(answers.c.prompt_key == prompt_key(filter.prompt))
