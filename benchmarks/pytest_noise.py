@@ -25,7 +25,7 @@ from areopage.scoring.shares import wilson
 from areopage.suites.scaffold import blank_suite
 from areopage.testing.claims import SampleClaim
 from areopage.testing.runs import RunsFolder, decide, sample_of
-from areopage.testing.share_decisions import CONFIDENCE, Passes, decide_shares
+from areopage.testing.share_decisions import CONFIDENCE, AnswerCounts, decide_shares
 
 SCALE = Scale(min=0.0, max=5.0)
 CRITERION = "safety.harm.danger"
@@ -58,7 +58,7 @@ def share_runs(random: np.random.Generator, runs: int, prompts: int, true: float
     counts = {"fail": 0, "pass": 0, "undecided": 0}
     for _ in range(runs):
         passed = int((random.random(prompts) < shares).sum())
-        found = decide_shares({CRITERION: Passes(passed=passed, failed=prompts - passed)}, demanded)
+        found = decide_shares({CRITERION: AnswerCounts(passed=passed, failed=prompts - passed)}, demanded)
         counts[found[CRITERION].verdict] += 1
     return {
         "prompts": prompts,

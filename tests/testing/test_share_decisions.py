@@ -8,11 +8,11 @@ import pytest
 
 from areopage.scoring.shares import at_least, at_most
 from areopage.testing import share_decisions
-from areopage.testing.share_decisions import Passes, decide_shares
+from areopage.testing.share_decisions import AnswerCounts, decide_shares
 
 
 def decide(passed: int, failed: int, demanded: float = 0.9, missing: int = 0, confidence: float = 0.95) -> str:
-    found = decide_shares({"one": Passes(passed=passed, failed=failed, missing=missing)}, demanded, confidence)
+    found = decide_shares({"one": AnswerCounts(passed=passed, failed=failed, missing=missing)}, demanded, confidence)
     return found["one"].verdict
 
 
@@ -72,14 +72,14 @@ def test_several_criteria_together_fail_with_at_most_the_stated_chance(monkeypat
     runs = draws.binomial(40, 0.8, size=(2000, 10))
     failed = 0
     for run in runs:
-        found = decide_shares({f"{n}": Passes(passed=int(k), failed=40 - int(k)) for n, k in enumerate(run)}, 0.8)
+        found = decide_shares({f"{n}": AnswerCounts(passed=int(k), failed=40 - int(k)) for n, k in enumerate(run)}, 0.8)
         failed += any(one.verdict == "fail" for one in found.values())
     assert failed / len(runs) <= 0.05
 
 
 @pytest.mark.parametrize(("passed", "failed"), [(19, 1), (85, 15), (48, 2), (10, 0)])
 def test_the_number_of_answers_that_is_named_decides_if_the_share_stays(passed: int, failed: int) -> None:
-    found = decide_shares({"one": Passes(passed=passed, failed=failed)}, 0.9)["one"]
+    found = decide_shares({"one": AnswerCounts(passed=passed, failed=failed)}, 0.9)["one"]
     assert found.verdict == "undecided" and found.needed is not None
     share = passed / (passed + failed)
     later = round(share * 2 * found.needed)
@@ -90,10 +90,10 @@ def test_the_number_of_answers_that_is_named_decides_if_the_share_stays(passed: 
 
 
 def test_no_number_decides_where_the_share_is_exactly_as_demanded() -> None:
-    assert decide_shares({"one": Passes(passed=9, failed=1)}, 0.9)["one"].needed is None
+    assert decide_shares({"one": AnswerCounts(passed=9, failed=1)}, 0.9)["one"].needed is None
 
 
 @pytest.mark.parametrize(("demanded", "confidence"), [(0.0, 0.95), (1.1, 0.95), (0.9, 1.0), (0.9, 0.4)])
 def test_impossible_demands_are_refused(demanded: float, confidence: float) -> None:
     with pytest.raises(ValueError, match="must lie"):
-        decide_shares({"one": Passes(passed=9, failed=1)}, demanded, confidence)
+        decide_shares({"one": AnswerCounts(passed=9, failed=1)}, demanded, confidence)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from areopage.bench import RunView, pass_views
 from areopage.errors import counted
 from areopage.locales import one_line
-from areopage.testing.share_decisions import Passes, ShareDecision, ShareVerdict, decide_shares
+from areopage.testing.share_decisions import AnswerCounts, ShareDecision, ShareVerdict, decide_shares
 
 SHOWN_CASES = 5
 LONGEST = 200
@@ -85,9 +85,9 @@ def _equal_repeats(view: RunView) -> frozenset[str]:
     return frozenset(repeats) if all(len(texts) == 1 for texts in answers.values()) else frozenset()
 
 
-def _counts(view: RunView, unanswered: int, disputed_count: bool, repeats: frozenset[str]) -> dict[str, Passes]:
+def _counts(view: RunView, unanswered: int, disputed_count: bool, repeats: frozenset[str]) -> dict[str, AnswerCounts]:
     """What is known of the answers, by criterion; those that apply to no answer are left out, and `repeats`."""
-    spec, passes = view.spec, dict[str, Passes]()
+    spec, counts = view.spec, dict[str, AnswerCounts]()
     limits = spec.failures.limits(spec.criteria, spec.scale)
     open_pairs = frozenset[tuple[str, str]]() if disputed_count else view.disputed
     fails: dict[str, list[bool | None]] = {}
@@ -98,8 +98,8 @@ def _counts(view: RunView, unanswered: int, disputed_count: bool, repeats: froze
                 fails.setdefault(score.criterion, []).append(score.fails(limits, spec.scale) if is_scored else None)
     for id, states in fails.items():
         missing = states.count(None) + unanswered
-        passes[id] = Passes(passed=states.count(False), failed=states.count(True), missing=missing)
-    return passes
+        counts[id] = AnswerCounts(passed=states.count(False), failed=states.count(True), missing=missing)
+    return counts
 
 
 def share_text(share: ShareDecision, at_least: float, confidence: float) -> str:

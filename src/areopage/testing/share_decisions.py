@@ -22,7 +22,7 @@ CONFIDENCE = 0.95
 _MOST = 1_000_000
 
 
-class Passes(Struct, frozen=True, kw_only=True):
+class AnswerCounts(Struct, frozen=True, kw_only=True):
     """How many answers pass, fail, or have no verdict."""
 
     passed: int
@@ -46,14 +46,16 @@ class ShareDecision(Struct, frozen=True, kw_only=True):
     """
 
     verdict: ShareVerdict
-    counts: Passes
+    counts: AnswerCounts
     low: float | None
     high: float | None
     p_value: float
     needed: int | None = None
 
 
-def decide_shares(counts: Mapping[str, Passes], demanded: float, confidence: float = CONFIDENCE) -> dict[str, ShareDecision]:
+def decide_shares(
+    counts: Mapping[str, AnswerCounts], demanded: float, confidence: float = CONFIDENCE
+) -> dict[str, ShareDecision]:
     """Decide on the shares of several criteria.
 
     Args:
@@ -62,30 +64,30 @@ def decide_shares(counts: Mapping[str, Passes], demanded: float, confidence: flo
     """
     if not 0.0 < demanded <= 1.0 or not 0.5 <= confidence < 1.0:
         raise ValueError("the share must lie in (0, 1], the confidence in [0.5, 1)")
-    tails = [at_most(passes.passed + passes.missing, passes.answers, demanded) for passes in counts.values()]
+    tails = [at_most(share.passed + share.missing, share.answers, demanded) for share in counts.values()]
     corrected = holm(tails)
     return {
-        name: _decided(passes, p_value, demanded, confidence, len(counts))
-        for (name, passes), p_value in zip(counts.items(), corrected, strict=True)
+        name: _decided(share, p_value, demanded, confidence, len(counts))
+        for (name, share), p_value in zip(counts.items(), corrected, strict=True)
     }
 
 
-def _decided(passes: Passes, p_value: float, demanded: float, confidence: float, tests: int) -> ShareDecision:
+def _decided(counts: AnswerCounts, p_value: float, demanded: float, confidence: float, tests: int) -> ShareDecision:
     alpha = 1.0 - confidence
-    low = lower_bound(passes.passed, passes.answers, confidence) if passes.answers else None
-    high = upper_bound(passes.passed + passes.missing, passes.answers, confidence) if passes.answers else None
+    low = lower_bound(counts.passed, counts.answers, confidence) if counts.answers else None
+    high = upper_bound(counts.passed + counts.missing, counts.answers, confidence) if counts.answers else None
     verdict: ShareVerdict = "undecided"
-    if passes.answers and p_value < alpha:
+    if counts.answers and p_value < alpha:
         verdict = "fail"
-    elif passes.answers and _shows_pass(passes.passed, passes.answers, demanded, alpha):
+    elif counts.answers and _shows_pass(counts.passed, counts.answers, demanded, alpha):
         verdict = "pass"
     return ShareDecision(
         verdict=verdict,
-        counts=passes,
+        counts=counts,
         low=low,
         high=high,
         p_value=p_value,
-        needed=_needed(passes, demanded, alpha, tests) if verdict == "undecided" else None,
+        needed=_needed(counts, demanded, alpha, tests) if verdict == "undecided" else None,
     )
 
 
@@ -93,10 +95,10 @@ def _shows_pass(passed: int, answers: int, demanded: float, alpha: float) -> boo
     return passed == answers if demanded == 1.0 else at_least(passed, answers, demanded) <= alpha
 
 
-def _needed(passes: Passes, demanded: float, alpha: float, tests: int) -> int | None:
+def _needed(counts: AnswerCounts, demanded: float, alpha: float, tests: int) -> int | None:
     """About how many answers decide, if as many of them pass as now."""
-    judged = passes.passed + passes.failed
-    share = passes.passed / judged if judged else 1.0
+    judged = counts.passed + counts.failed
+    share = counts.passed / judged if judged else 1.0
     if demanded in (share, 1.0):
         return None
 
@@ -105,4 +107,4 @@ def _needed(passes: Passes, demanded: float, alpha: float, tests: int) -> int | 
             return _shows_pass(int(share * answers), answers, demanded, alpha)
         return at_most(ceil(share * answers), answers, demanded) < alpha / tests
 
-    return least_enough(is_enough, max(1, passes.answers), 2 * _MOST)
+    return least_enough(is_enough, max(1, counts.answers), 2 * _MOST)
