@@ -4,8 +4,10 @@ import pytest
 
 from areopage.cases.records import Document
 from areopage.gate.grounding import claims as claims_module
+from areopage.gate.grounding import figure_context as context_module
+from areopage.gate.grounding import places as places_module
 from areopage.gate.grounding.claims import check_claims
-from areopage.text import FigureText
+from areopage.text import FigureText, TextFigure, supports
 
 
 def check(response: str, document: str, prompt: str = "") -> list[tuple[str, str, bool]]:
@@ -87,6 +89,21 @@ def test_the_work_for_many_claims_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
     assert len(claims) == 3_000
     assert not any(claim.supported for claim in claims)
     assert 0 < len(read) <= 10
+
+
+def test_figures_of_one_value_are_not_all_compared_with_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[TextFigure] = []
+
+    def noting(documented: TextFigure, claimed: TextFigure) -> bool:
+        compared.append(claimed)
+        return supports(documented, claimed)
+
+    for module in (places_module, context_module):
+        monkeypatch.setattr(module, "supports", noting)
+    documents = [Document(id="x", text="50 $ 50 € 50 % " * 1_000)]
+    claims = check_claims("", "50 £ 50 € 50% " * 200, documents)
+    assert [claim.state for claim in claims[:3]] == ["missing", "supported", "supported"]
+    assert 0 < len(compared) < 600 * 100
 
 
 LEASE = (

@@ -3,10 +3,11 @@
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from areopage.text.figure_forms import TextFigure, figures, supports
+from areopage.text.figure_forms import FigureText, TextFigure, digits_of_date, figures, supports
+from areopage.text.readable import Readable
 from servers import HUGE
 
 PIECES = st.sampled_from(
@@ -221,6 +222,13 @@ def test_figures_are_exact_ordered_and_do_not_cross(text: str) -> None:
         assert figure.start >= end or (figure.start, figure.end) == last
         assert supports(figure, figure)
         end, last = figure.end, (figure.start, figure.end)
+
+
+@given(TEXTS)
+@example("le premier mars, du 2 au 6 juin, 30/06/25, 2024-25, 14 juillet '89, en mil neuf cent deux, since 1789, by 30/06")
+def test_a_date_is_written_with_the_last_digits_of_its_year_or_with_its_day(text: str) -> None:
+    for figure in FigureText(Readable(text).text).all():
+        assert figure.kind != "date" or digits_of_date(str(figure.value)) in figure.text
 
 
 @given(st.decimals(0, 10**9, places=2))

@@ -8,6 +8,7 @@ from .figure_forms import FigureKind as FigureKind
 # The figures of a text that is `Readable` with years before 1900 and, where `days`, days without a year.
 from .figure_forms import FigureText as FigureText
 from .figure_forms import TextFigure as TextFigure  # A figure
+from .figure_forms import digits_of_date as digits_of_date  # The digits that every writing of a date has
 from .figure_forms import figures as figures  # All figures of a text in order
 from .figure_forms import supports as supports  # Whether a figure that is held says what is claimed.
 from .folding import beginning as beginning  # An expression for where some words in lower case begin

@@ -25,7 +25,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.text.folding import beginning, lower_case, matches_at, unaccented
+from areopage.text.folding import lower_case, matches_at, unaccented
 from areopage.text.lexicon import (
     ENGLISH_MONTHS,
     ENGLISH_MONTHS_CUT,
@@ -258,7 +258,8 @@ _YEAR_ALONE = re.compile(_YEAR)
 _CENT = "cent"
 # Where "un" or "one" begins, or "on".
 _ONE = re.compile(f"[uo](?<!{_LETTER}.)ne?(?!{_LETTER})")
-_MONTH_WORD = beginning(MONTHS)
+_MONTH_BEFORE = re.compile(rf"{_MONTH},?{_S}{{1,2}}\Z")
+_LONGEST_MONTH = max(map(len, MONTHS)) + len(".,  ")
 _ONES = frozenset(["un", "une", "one"])
 
 
@@ -281,8 +282,9 @@ class FigureText:
 
     @cached_property
     def date_starts(self) -> list[int]:
-        """Where a number or a month begins."""
-        return self.starts(_MONTH_WORD)
+        """Where a number begins, or the month before one."""
+        before = [_MONTH_BEFORE.search(self.low, max(0, number - _LONGEST_MONTH), number) for number in self.numbers]
+        return sorted([*self.numbers, *(month.start() for month in before if month)])
 
     def money_starts(self) -> list[int]:
         """Where a number begins, or the currency before one: €5, US$ 5, EUR 5."""
@@ -368,6 +370,11 @@ def supports(documented: TextFigure, claimed: TextFigure) -> bool:
         return documented.value.endswith(claimed.value[1:]) if ends else documented.value.startswith(claimed.value)
     same = documented.value == claimed.value
     return same and _open_or_equal(documented.days, claimed.days) and _open_or_equal(documented.per, claimed.per)
+
+
+def digits_of_date(value: str) -> str:
+    """The digits that every writing of a date has: the last two of its year, or those of its day."""
+    return str(int(value[-2:])) if value.startswith("--") else value[2:4]
 
 
 def _same_unit(unit: str, other: str) -> bool:

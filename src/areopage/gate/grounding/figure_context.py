@@ -6,7 +6,9 @@ free writing two or three words meet by chance), or where it stands among none.
 """
 
 import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
+from functools import cached_property
+from itertools import islice
 
 from msgspec import Struct
 
@@ -14,7 +16,7 @@ from areopage.text import FigureKind, FigureText, TextFigure, parted, stems_of, 
 
 Spot = tuple[int, int, int]  # number of the text, start, end
 PlacedFigure = tuple[TextFigure, Spot]
-FigureFinder = Callable[[FigureKind], Sequence[PlacedFigure]]
+FigureFinder = Callable[[FigureKind, Sequence[int]], Iterable[PlacedFigure]]  # of a kind, in some of the texts
 FigureReader = Callable[[str], FigureText]  # kept: several claims are sought in the same texts
 
 _END = re.compile(r"[.!?;]\s|\n")
@@ -86,13 +88,18 @@ class Surroundings:
 
     def _rivals(self, stated: TextFigure, wanted: Set[str], least: int) -> list[Spot]:
         """The documents' other figures of the same kind and unit near which that many of the words stand, the nearest first."""
-        others = [
+        texts = [number for number, words in enumerate(self._words) if len(wanted & words) >= least]
+        others = (
             spot
-            for figure, spot in self._figures(stated.kind)
-            if spot[0] < len(self._texts) and figure.unit == stated.unit and not supports(figure, stated)
-        ]
-        near = [(len(wanted & self._around(spot)), spot) for spot in others[:_MOST_RIVALS]]
+            for figure, spot in self._figures(stated.kind, texts)
+            if figure.unit == stated.unit and not supports(figure, stated)
+        )
+        near = [(len(wanted & self._around(spot)), spot) for spot in islice(others, _MOST_RIVALS)]
         return [spot for count, spot in sorted(near, key=lambda pair: -pair[0])[:_MOST_READ] if count >= least]
+
+    @cached_property
+    def _words(self) -> list[frozenset[str]]:
+        return [frozenset(_stems(clean)) for clean in self._clean]
 
     def _around(self, spot: Spot) -> frozenset[str]:
         words = self._near.get(spot)

@@ -1,7 +1,8 @@
 """Where texts have what an answer states: as it is written, by its value, and in writings that are not read as figures."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from itertools import chain, islice, product
 
@@ -18,6 +19,7 @@ from areopage.text import (
     Reference,
     TextFigure,
     decimal_of,
+    digits_of_date,
     legal_references,
     lower_case,
     starts_of,
@@ -65,8 +67,8 @@ class ClaimPlaces:
         self._left = _MOST_NUMBERS
         self._readable = _MOST_READ
         self._written: dict[tuple[str, bool], list[Spot]] = {}
-        self._figures: dict[FigureKind, Sequence[PlacedFigure]] = {}
-        self._values: dict[FigureKind, dict[Decimal | str, list[PlacedFigure]]] = {}
+        self._figures: dict[tuple[FigureKind, int], Sequence[PlacedFigure]] = {}
+        self._values: dict[tuple[FigureKind, int], dict[Decimal | str, list[PlacedFigure]]] = {}
         self._references: dict[str, list[Spot]] | None = None
         self._plain: list[str] = []
         self._rows: dict[int, Sequence[Row]] = {}
@@ -83,33 +85,43 @@ class ClaimPlaces:
         """Where the same value stands, in any notation."""
         if isinstance(stated, Reference):
             return self._named(stated)[:_MOST_SPOTS]
-        alike = self._valued(stated.kind).get(stated.value, ())
-        spots = [spot for figure, spot in alike if supports(figure, stated)]
+        digits = digits_of_date(stated.value) if isinstance(stated.value, str) else ""
+        texts = (number for number, text in enumerate(self._flat) if digits in text)
+        alike = chain.from_iterable(self._valued(stated.kind, number).get(stated.value, ()) for number in texts)
+        spots = (spot for figure, spot in alike if supports(figure, stated))
         return list(islice(chain(spots, self._unit_apart(stated)), _MOST_SPOTS))
 
-    def figures(self, kind: FigureKind) -> Sequence[PlacedFigure]:
-        """All figures of a kind; a duration without digits, "un an", is none, but "un an et demi" and "demi-heure" are."""
-        if kind not in self._figures:
-            self._figures[kind] = [
-                (figure, (number, figure.start, figure.end))
-                for number, text in enumerate(self._flat)
-                for figure in self._read(text).of(kind)
-                if kind != "duration" or DIGITS.search(figure.text) or _PART.search(figure.text.lower())
-            ]
-        return self._figures[kind]
+    def figures(self, kind: FigureKind, texts: Iterable[int] | None = None) -> Iterator[PlacedFigure]:
+        """The figures of a kind, of all texts or of some; a duration without digits, "un an", is none, but "un an et demi" is."""
+        numbers = range(len(self._flat)) if texts is None else texts
+        return chain.from_iterable(self._figures_of(kind, number) for number in numbers)
 
-    def _valued(self, kind: FigureKind) -> dict[Decimal | str, list[PlacedFigure]]:
-        """The figures of a kind by their value; a date also by its month, its year, and as a day of any year."""
-        if kind not in self._values:
-            by_value = self._values[kind] = {}
-            for figure, spot in self.figures(kind):
+    def _figures_of(self, kind: FigureKind, number: int) -> Sequence[PlacedFigure]:
+        if (kind, number) not in self._figures:
+            self._figures[kind, number] = [
+                (figure, (number, figure.start, figure.end))
+                for figure in self._read(self._flat[number]).of(kind)
+                if figure.kind == kind and (kind != "duration" or DIGITS.search(figure.text) or _PART.search(figure.text.lower()))
+            ]
+        return self._figures[kind, number]
+
+    def _valued(self, kind: FigureKind, number: int) -> Mapping[Decimal | str, Sequence[PlacedFigure]]:
+        """The figures of a text by their value; a date also by its month, its year, and as a day of any year.
+
+        Of those that say the same, only as many as are asked for: what one of them does not support, none does.
+        """
+        if (kind, number) not in self._values:
+            by_value = self._values[kind, number] = {}
+            alike = Counter[tuple[Decimal | str, str, str, str]]()
+            for figure, spot in self._figures_of(kind, number):
                 value = figure.value
+                alike[said := (value, figure.unit, figure.days, figure.per)] += 1
                 keys: Collection[Decimal | str] = (value,)
                 if isinstance(value, str):
                     keys = dict.fromkeys([value, value[:7], value[:4], f"-{value[-6:]}" if value.count("-") > 1 else value])
-                for key in keys:
+                for key in keys if alike[said] <= _MOST_SPOTS else ():
                     by_value.setdefault(key, []).append((figure, spot))
-        return self._values[kind]
+        return self._values[kind, number]
 
     def _named(self, stated: Reference) -> list[Spot]:
         """Where a law, an article or an agreement is named, or its number alone where that is distinctive."""
