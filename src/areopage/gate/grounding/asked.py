@@ -10,7 +10,7 @@ from areopage.gate.grounding.identified import Identified
 from areopage.gate.grounding.places import ClaimPlaces
 from areopage.gate.reading.identifiers import SMALL, Identifier, IdentifierKind
 from areopage.gate.reading.stated import CountedThings, Stated
-from areopage.text import ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, TextFigure, decimal_of, stem
+from areopage.text import DIGITS, ENGLISH_MONTHS, ENGLISH_MONTHS_CUT, FRENCH_MONTHS, TextFigure, decimal_of, stem
 
 Token = tuple[str, str, int]
 _MOST = 50  # tokens and numbers of one answer
@@ -110,6 +110,8 @@ class QuestionText:
         written = self._response[start:end].rstrip("-/.")
         if len(written) <= _SHORTEST or not any(map(str.isdigit, written)):
             return None
+        if not all(digits in self.question for digits in DIGITS.findall(written)):
+            return None
         match = re.search(rf"(?<!\w){re.escape(written)}(?!\w)", self.question, re.IGNORECASE)
         return match.span() if match else None
 
@@ -117,8 +119,8 @@ class QuestionText:
         """Where the question has an age without its unit: "two kids, 4 and 9"."""
         if stated.kind != "duration" or stated.unit != "month" or not isinstance(stated.value, Decimal) or stated.value % _MONTHS:
             return None
-        bare = re.compile(rf"(?<![\w.,/:£$€-]){int(stated.value / _MONTHS)}(?=\s*(?:[,;.!?)]|\Z|(?:and|et|ans?)\b))")
-        match = bare.search(self.question) if _AGED.search(stated.text) else None
+        bare = rf"(?<![\w.,/:£$€-]){int(stated.value / _MONTHS)}(?=\s*(?:[,;.!?)]|\Z|(?:and|et|ans?)\b))"
+        match = re.search(bare, self.question) if _AGED.search(stated.text) else None
         return match.span() if match else None
 
     def _short_date(self, stated: TextFigure) -> tuple[int, int] | None:
@@ -126,6 +128,8 @@ class QuestionText:
         if stated.kind != "date" or not isinstance(stated.value, str) or stated.value.count("-") < 2:
             return None
         month, day = map(int, stated.value.split("-")[-2:])
+        if str(day) not in self.question:
+            return None
         names = f"{ENGLISH_MONTHS[month - 1][:3]}|{FRENCH_MONTHS[month - 1][:3]}"
         match = re.search(
             rf"(?<![\w.,/]){day}(?:st|nd|rd|th|er)?[ ./-](?:(?:{names})|0?{month}\b)"
@@ -148,8 +152,8 @@ class QuestionText:
         """Those of some tokens of the answer that only the question has; and where it has them."""
         for written, noun, start in loose:
             spot = self._whole(written, noun) if written in self.question else None
-            alone = re.compile(rf"(?<![^\W_]){re.escape(written)}(?![^\W_])")
-            if spot and not any(written in text and alone.search(text) for text in texts):
+            alone = rf"(?<![^\W_]){re.escape(written)}(?![^\W_])"
+            if spot and not any(written in text and re.search(alone, text) for text in texts):
                 kind: IdentifierKind = "code" if any(map(str.isupper, written)) or written[0] in "@-/" else "number"
                 yield Identifier(kind=kind, value=written, text=written, start=start, end=start + len(written)), spot
 

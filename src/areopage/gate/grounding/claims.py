@@ -400,7 +400,7 @@ class _Check:
         if (
             spot is None
             and isinstance(stated.value, Decimal)
-            and rounded(self._response, stated.start, stated.value, self._places.values(stated))
+            and rounded(self._response, stated.start, stated.value, lambda: self._places.values(stated))
         ):
             return self._claim_at(stated, "supported", None)
         return self._claim_at(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)

@@ -12,7 +12,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from decimal import Decimal
 from itertools import combinations, islice, permutations
 
@@ -65,8 +65,10 @@ _UNDER = re.compile(r"(?:moins d['’e]|less than|under|below|fewer than)[^.;:\n
 _WIDEST = Decimal("0.05")  # by which a rounded number may differ from the one that it rounds
 
 
-def computed(stated: TextFigure, response: str, texts: Sequence[str], numbers: Set[Decimal], read: FigureReader) -> bool:
-    """Whether a figure follows from figures of the documents, whose numbers these are; all texts are `Readable`."""
+def computed(
+    stated: TextFigure, response: str, texts: Sequence[str], numbers: Callable[[], Set[Decimal]], read: FigureReader
+) -> bool:
+    """Whether a figure follows from figures of the documents, whose `numbers` are asked for last; all texts are `Readable`."""
     value = stated.value
     if not isinstance(value, Decimal):
         return False
@@ -77,7 +79,7 @@ def computed(stated: TextFigure, response: str, texts: Sequence[str], numbers: S
         return any(_as_long(stated, value, duration) for text in texts for duration in read(text).of("duration"))
     terms = {amount for text in beside for amount in islice(_amounts(text), _MOST)} - {value}
     pairs = [(first, other) for first, other in combinations(terms, 2) if value in (first + other, abs(first - other))]
-    if any(first in numbers and other in numbers for first, other in pairs):
+    if any(first in numbers() and other in numbers() for first, other in pairs):
         return True
     times = {Decimal(match["times"]) for text in beside for match in _TIMES.finditer(text)}
     for text in texts if times else ():
@@ -90,10 +92,10 @@ def computed(stated: TextFigure, response: str, texts: Sequence[str], numbers: S
             if each and _EACH.match(lower_case(text), amount.end):
                 return True
     sizes = {match["size"].lower() for text in texts for match in islice(_IN_SIZES.finditer(text), _MOST)}
-    return any(value / _SIZES[size] in numbers for size in sizes)
+    return any(value / _SIZES[size] in numbers() for size in sizes)
 
 
-def rounded(response: str, start: int, value: Decimal, numbers: Iterable[Decimal], *, always: bool = False) -> bool:
+def rounded(response: str, start: int, value: Decimal, numbers: Callable[[], Iterable[Decimal]], *, always: bool = False) -> bool:
     """Whether a number is one of those that are held, rounded as the words before it say, or as its writing says (`always`)."""
     before = lower_case(response[max(0, start - _BEFORE_ROUNDED) : start])
     about, over, under = always or _ABOUT.search(before), _OVER.search(before), _UNDER.search(before)
@@ -104,7 +106,7 @@ def rounded(response: str, start: int, value: Decimal, numbers: Iterable[Decimal
         (about and abs(number - value) <= min(step / 2, abs(value) * _WIDEST))
         or (over and 0 < number - value < step)
         or (under and 0 < value - number < step)
-        for number in numbers
+        for number in numbers()
     )
 
 
@@ -228,10 +230,10 @@ def _amounts(text: str) -> Iterator[Decimal]:
             yield value
 
 
-def _shared(value: Decimal, beside: Sequence[str], texts: Sequence[str], numbers: Set[Decimal]) -> bool:
+def _shared(value: Decimal, beside: Sequence[str], texts: Sequence[str], numbers: Callable[[], Set[Decimal]]) -> bool:
     near = [decimal_of(match.group()) for text in beside for match in islice(_PIECE.finditer(text), _MOST)]
     pairs = [(first, other) for first, other in permutations([first for first in dict.fromkeys(near) if first >= 1], 2)]
-    if any(_rounds(part / whole * 100, value) and part in numbers and whole in numbers for part, whole in pairs):
+    if any(_rounds(part / whole * 100, value) and {part, whole} <= numbers() for part, whole in pairs):
         return True
     for match in (match for text in texts for match in islice(_OF.finditer(text), _MOST_SHARES)):
         written = [match[name] or match[f"{name}2"] for name in ("part", "whole")]

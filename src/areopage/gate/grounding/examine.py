@@ -92,26 +92,18 @@ class Source:
     def _read(self, index: int, clean: str, wanted: frozenset[str]) -> Set[str]:
         """The wanted stems that a document has; notes in which stretches they stand, and which of them are neighbours."""
         roots: list[str] = []
-        ends: list[int] = []
-        first = len(self._stretches)
         for start, end in _cuts(clean):
-            roots += filter(None, stems_of(clean[start:end].split()))
-            ends.append(len(roots))
+            stretch = len(self._stretches)
             self._stretches.append((index, start, end))
-        number, before, last = 0, -2, ""
-        for at, root in [(at, root) for at, root in enumerate(roots) if root in wanted]:
-            while at >= ends[number]:
-                number += 1
-            if before == at - 1:
-                self.pairs.add((last, root))
-            before, last = at, root
-            stretch, places = first + number, self._places.setdefault(root, [])
-            if places and places[-1] == stretch:
-                continue
-            self._counts[root] += 1
-            if self._counts[root] <= MOST_PLACES:
-                # A word in two neighbouring stretches counts once in the pair that they make.
-                places += [stretch] if places and places[-1] == stretch - 1 else [stretch - 1, stretch]
+            within = list(filter(None, stems_of(clean[start:end].split())))
+            roots += within
+            for root in wanted.intersection(within):
+                self._counts[root] += 1
+                if self._counts[root] <= MOST_PLACES:
+                    places = self._places.setdefault(root, [])
+                    # A word in two neighbouring stretches counts once in the pair that they make.
+                    places += [stretch] if places and places[-1] == stretch - 1 else [stretch - 1, stretch]
+        self.pairs |= {pair for pair in itertools.pairwise(roots) if pair[0] in wanted and pair[1] in wanted}
         return wanted.intersection(roots)
 
     def best_stretch(self, words: Set[str]) -> tuple[int, int]:

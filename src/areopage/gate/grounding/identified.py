@@ -39,6 +39,7 @@ _IN_THOUSANDS = re.compile(r"[0-9]{1,3}[.,][0-9]{3}")
 _NUMBER = re.compile(
     r"[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’,.][0-9]{3}(?![0-9])){1,5}(?:[.,][0-9]{1,9})?|[0-9]{1,15}(?:[.,][0-9]{1,9})?"
 )
+_IN_K = re.compile(r"(?<![\w.,])(?P<thousands>[0-9]{1,15})[ \u00a0]?[kK](?!\w)")
 _ONLINE = re.compile("[@.]")
 _TO = re.compile(r"[ \u00a0]?(?:à|au|to|through|thru|until|jusqu'au|-|–)[ \u00a0]?(?:le[ \u00a0])?")
 _MOST_PARTS, _SAME_SHARE = 20, Fraction(1, 5_000)  # of a fraction; by which its four decimals may differ from it
@@ -89,9 +90,12 @@ class Identified:
         return [lower_case(text) for text in self._texts]
 
     @cached_property
-    def values(self) -> frozenset[Decimal]:
-        """The numbers of the texts."""
+    def _values(self) -> frozenset[Decimal]:
         return frozenset(decimal_of(match.group()) for text in self._texts for match in _NUMBER.finditer(text))
+
+    def values(self) -> frozenset[Decimal]:
+        """The numbers of the texts, read once."""
+        return self._values
 
     @cached_property
     def _ordinals(self) -> list[tuple[int, Ordinal]]:
@@ -156,8 +160,8 @@ class Identified:
                 numerals = cardinals(text) if written in text else ()
                 yield from ((number, other.start, other.end) for other in numerals if other.value == value)
         if not identifier.unit and value and not value % 1000:  # 100,000 may be 100k
-            sought = re.compile(rf"(?<![\w.,]){value // 1000:f}[ \u00a0]?[kK](?!\w)")
-            yield from ((at, *match.span()) for at, text in enumerate(self._texts) for match in sought.finditer(text))
+            for at, text in enumerate(self._texts):
+                yield from ((at, *match.span()) for match in _IN_K.finditer(text) if match["thousands"] == f"{value // 1000:f}")
         if (
             not identifier.unit
             and 10 <= value <= 99
@@ -212,8 +216,10 @@ class Identified:
             yield from (spot for share, spot in self._fractions if share == in_decimals(value))
 
     def _digits(self, value: Decimal) -> Iterator[Spot]:
-        for written in _writings(value):
-            for number, text in enumerate(self._texts):
+        ends = str(int(value))[-3:]  # which every writing has in one piece
+        texts = [(number, text) for number, text in enumerate(self._texts) if ends in text]
+        for written in _writings(value) if texts else ():
+            for number, text in texts:
                 for start in starts_of(written, text, _MOST_TRIES) if written in text else ():
                     end = start + len(written)
                     before, after = text[max(0, start - 2) : start], text[end : end + 2]
