@@ -20,7 +20,7 @@ from areopage.ledger.write.traces import Traces
 from areopage.rag.records import ChatPrompt
 from areopage.server.context import ServerContext
 
-from .fake_rag import COLLECTION, DOCUMENTS, FALLBACK, GROUNDED, HELD, MADE_UP, OTHER, QUESTION, FakeRag, with_rag
+from .fake_rag import COLLECTION, DOCUMENTS, FALLBACK, GROUNDED, HELD, LEAVE, MADE_UP, OTHER, QUESTION, FakeRag, with_rag
 from .seeded import NOW, context_for, local_client
 from .test_pages_browser import ATTACK, Site, browser, complaints
 
@@ -31,6 +31,13 @@ __all__ = ["browser"]
 ORIGIN = {"origin": "http://127.0.0.1:8600"}
 MOMENT = r"\d{1,2} \w+ \d{4}, \d\d:\d\d"
 WRONG = f"{GROUNDED} {MADE_UP}"
+AMENDMENT = Document(
+    id="avenant-36",
+    title="Avenant n° 36",
+    text="Le Conseil, dont le siège est à Paris,\nreprésentée par M. Jean-Jacques BAUDUIN,\nd'une part. "
+    "La prime est de 250 € par mois.",
+    score=0.9,
+)
 
 
 @pytest.fixture
@@ -54,6 +61,11 @@ def text_of(html: str) -> str:
     """What a reader reads in the page's body, on one line."""
     body = unescape(re.sub(r"<[^>]+>", " ", html.partition("<main")[2]))
     return " ".join(body.replace("\u202f", " ").replace("\xa0", " ").split())
+
+
+def marked(page: str) -> list[tuple[str, str]]:
+    """What is lit in documents, each with the number of its sentence."""
+    return [(unescape(text), number) for text, number in re.findall(r"<mark>([^<]*)</mark><sup>(\d+)</sup>", page)]
 
 
 def send(client: TestClient, path: str, fields: dict[str, str | list[str]], *, form: str = "") -> tuple[int, str]:
@@ -207,8 +219,8 @@ def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_
     held = asked(rag, WRONG)
     page = client.get(f"/gate/{held}?lang=fr").text
     assert re.search(r'<span class="sentence supported">Le salarié acquiert', page)
-    assert re.search(r'<span class="sentence unsupported">Le salarié touche', page)
-    assert re.findall(r"<mark>([^<]*)</mark><sup>(\d+)</sup>", page.replace("&#39;", "'")) == [(DOCUMENTS[0].text, "1")]
+    assert re.search(r'<span class="sentence unsupported by-part">Le salarié touche', page)
+    assert marked(page) == [(LEAVE.removeprefix("Le ").partition(", soit")[0], "1")]
     shown = text_of(page)
     for said in (
         "non étayée",
@@ -220,6 +232,30 @@ def test_a_decision_shows_which_sentence_no_document_supports_and_what_supports_
     ):
         assert said in shown, said
     assert [entry.action for entry in Audit(context.ledger).list(subject=held)] == ["read"]
+
+
+def test_each_figure_that_fails_is_marked_and_its_sentence_only_lightly(client: TestClient, rag: FakeRag) -> None:
+    rag.documents = (AMENDMENT,)
+    held = asked(rag, "La prime est de 350 € par mois depuis le 12 mars 2019, pour M. Jean-Jacques BAUDUIN [avenant-36].")
+    page = client.get(f"/gate/{held}?lang=fr").text
+    sentence = page.partition('<span class="sentence unsupported by-part">')[2].partition("</span>")[0]
+    assert re.findall(r"<strong class=\"fails\">([^<]*)</strong>", sentence) == ["350 €", "12 mars 2019"]
+    assert re.sub("<[^>]+>", "", sentence).startswith("La prime est de 350 € par mois depuis le 12 mars 2019, pour M.")
+
+
+def test_what_a_document_shares_with_a_sentence_is_lit_also_where_a_figure_of_it_fails(client: TestClient, rag: FakeRag) -> None:
+    rag.documents = (AMENDMENT,)
+    held = asked(rag, "Depuis le 12 mars 2019, l'organisation est représentée par M. Jean-Jacques BAUDUIN [avenant-36].")
+    page = client.get(f"/gate/{held}?lang=fr").text
+    assert ("représentée par M. Jean-Jacques BAUDUIN", "1") in marked(page)
+    assert "Surlignés : les mots" in text_of(page)
+
+
+def test_another_value_is_not_lit_and_nothing_is_said_to_be_where_nothing_is(client: TestClient, rag: FakeRag) -> None:
+    rag.documents = (AMENDMENT,)
+    for response in ("La prime est de 350 €.", "Le chat dort sur un coussin violet."):
+        page = client.get(f"/gate/{asked(rag, response)}?lang=fr").text
+        assert (marked(page), "Surlignés" in text_of(page)) == ([], False)
 
 
 def test_reasons_that_say_the_same_are_told_once_with_their_sentences(client: TestClient, rag: FakeRag) -> None:

@@ -5,6 +5,9 @@ from .decide import Gate as Gate  # Decides whether an answer may leave.
 from .grounding.model import GroundingModel as GroundingModel  # The fitted weights, as they stand in a readable JSON file
 from .grounding.model import ground as ground  # Check an answer sentence by sentence against its documents.
 from .grounding.model import model_of as model_of  # The model that a file's contents hold.
+
+# For each sentence of an answer the few pieces of documents that share most of its words, and where its figures stand.
+from .grounding.shared_words import shared_places as shared_places
 from .records import GATE_VERDICTS as GATE_VERDICTS
 from .records import AskedJudge as AskedJudge  # The judge that was asked about doubtful sentences.
 from .records import Change as Change  # What a sentence changes of a document's sentence that it nearly copies.

@@ -64,9 +64,9 @@ from .thoughts import split_thoughts as split_thoughts  # Part what a model thou
 
 # The value of a JSON text whose halves of characters are replaced, and that may hold NaN.
 from .whole_json import decode_any as decode_any
-from .whole_json import (
-    whole_characters as whole_characters,  # A JSON value whose texts hold U+FFFD in place of each half of a character.
-)
+
+# A JSON value whose texts hold U+FFFD in place of each half of a character.
+from .whole_json import whole_characters as whole_characters
 
 # The name of the criterion that a withheld reply fails, where its case is judged on it.
 from .withholding import FAILED as FAILED

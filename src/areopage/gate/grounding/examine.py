@@ -197,7 +197,8 @@ class SentenceGrounding(SentenceCheck, frozen=True, kw_only=True):
     shares: tuple[float, ...] = ()
 
 
-def _without_citations(response: str, documents: Sequence[Document]) -> str:
+def without_citations(response: str, documents: Sequence[Document]) -> str:
+    """An answer, as long as it is, with spaces in place of its words about the documents."""
     for document in documents:
         for name in (document.source, document.id):
             if len(name) >= _SHORTEST_NAME and name in response and (name == document.source or distinctive(name)):
@@ -231,7 +232,7 @@ def _features(low: str, denied: bool, words: Words, unknown: Sequence[Word], edg
 def examine(prompt: str, response: str, documents: Sequence[Document], language: str) -> list[SentenceGrounding]:
     """Compare every sentence of an answer with the documents: words, features and claims; all but the model's judgment."""
     spans = sentences(response, language)
-    clean = _without_citations(response, documents)
+    clean = without_citations(response, documents)
     words = [_words_of(clean, span) for span in spans]
     source = Source(documents, [sentence_words.roots for sentence_words in words])
     claims = check_claims(prompt, clean, documents)

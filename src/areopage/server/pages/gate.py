@@ -26,6 +26,7 @@ from areopage.gate import (
     SignalName,
     ground,
     read_documents,
+    shared_places,
 )
 from areopage.ledger import Channel, Trace, TraceFilter, midnight
 from areopage.locales import Locale
@@ -182,11 +183,15 @@ class ShownReason(Struct, frozen=True, kw_only=True):
 
 
 class AnswerPiece(Struct, frozen=True, kw_only=True):
-    """A piece of a text; `sentence` is the number of the sentence that it is, 0 for what lies between sentences."""
+    """A piece of a text; `sentence` is the number of the sentence that it is, 0 for what lies between sentences.
+
+    `parts` are its texts in order, each with whether a decisive reason names it: a figure, a name, never the whole sentence.
+    """
 
     text: str
     sentence: int = 0
     support: Support = "none"
+    parts: tuple[tuple[str, bool], ...] = ()
 
 
 class ShownSignal(Struct, frozen=True, kw_only=True):
@@ -206,7 +211,7 @@ class ShownSignal(Struct, frozen=True, kw_only=True):
 class DecisionView(Struct, frozen=True, kw_only=True):
     """The data of a decision's page. `thresholds` is None if other rules made the decision.
 
-    Each of `documents` comes with its text, what supports the answer marked in it.
+    Each of `documents` comes with its text, what shares words with the answer marked in it.
     """
 
     pieces: tuple[AnswerPiece, ...]
@@ -215,6 +220,11 @@ class DecisionView(Struct, frozen=True, kw_only=True):
     documents: tuple[tuple[Document, Markup], ...]
     signals: tuple[ShownSignal, ...]
     thresholds: Mapping[str, float] | None
+
+    @property
+    def lit(self) -> bool:
+        """Whether anything is marked in a document."""
+        return any("<mark>" in marked for _, marked in self.documents)
 
 
 def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
@@ -238,12 +248,12 @@ def decision_view(trace: Trace, gate: Gate, language: str) -> DecisionView:
             reasons=tuple(reason.number for reason in reasons if index + 1 in reason.sentences),
         )
         sentences.append(shown)
-    support = _support_of(trace, sentences, gate)
+    shared = _shared_with(trace, gate)
     return DecisionView(
-        pieces=_pieces_of(trace.response, decision.sentences, sentences),
+        pieces=_pieces_of(trace.response, decision, sentences),
         sentences=tuple(sentences),
         reasons=reasons,
-        documents=tuple((document, _marked(document.text, support.get(document.id, ()))) for document in trace.documents),
+        documents=tuple((document, _marked(document.text, shared.get(document.id, ()))) for document in trace.documents),
         signals=tuple(_signal_view(signal) for signal in decision.signals),
         thresholds=structs.asdict(gate.config.thresholds) if gate.version == decision.version else None,
     )
@@ -292,48 +302,65 @@ def _sentence_support(sentence: SentenceCheck, index: int, decision: Decision) -
     return "supported" if sentence.claim else "none"
 
 
-def _pieces_of(text: str, checks: Sequence[SentenceCheck], views: Sequence[ShownSentence]) -> tuple[AnswerPiece, ...]:
+def _pieces_of(text: str, decision: Decision, views: Sequence[ShownSentence]) -> tuple[AnswerPiece, ...]:
     """The answer cut at its sentences. A sentence that is not at its stored position (the text was reduced) is not cut out."""
     pieces: list[AnswerPiece] = []
     at = 0
-    for check, view in zip(checks, views, strict=True):
+    for check, view in zip(decision.sentences, views, strict=True):
         if check.start < at or text[check.start : check.end] != check.text:
             continue
         if check.start > at:
             pieces.append(AnswerPiece(text=text[at : check.start]))
-        pieces.append(AnswerPiece(text=check.text, sentence=view.number, support=view.support))
+        parts = _parts_of(check, view.number - 1, decision.reasons)
+        pieces.append(AnswerPiece(text=check.text, sentence=view.number, support=view.support, parts=parts))
         at = check.end
     if at < len(text):
         pieces.append(AnswerPiece(text=text[at:]))
     return tuple(pieces)
 
 
-def _support_of(trace: Trace, views: Sequence[ShownSentence], gate: Gate) -> dict[str, list[tuple[int, Place]]]:
-    """The places that support sentences, by document. They are not stored: the grounding model finds them again."""
+def _parts_of(sentence: SentenceCheck, index: int, reasons: Sequence[Reason]) -> tuple[tuple[str, bool], ...]:
+    """A sentence cut at what decisive reasons name in it; empty where they name nothing but the whole."""
+    places = [reason.place for reason in reasons if reason.decisive and reason.sentence == index and reason.place is not None]
+    spans = {(place.start - sentence.start, place.end - sentence.start) for place in places if not place.document}
+    parts: list[tuple[str, bool]] = []
+    at = 0
+    for start, end in sorted(spans):
+        if at <= start < end <= len(sentence.text) and end - start < len(sentence.text):
+            parts += [(sentence.text[at:start], False)] * (start > at) + [(sentence.text[start:end], True)]
+            at = end
+    return (*parts, (sentence.text[at:], False)) if parts else ()
+
+
+def _shared_with(trace: Trace, gate: Gate) -> dict[str, list[tuple[int, Place]]]:
+    """The places of documents that have words of a sentence, by document, with the sentence's number. They are not stored: the
+    grounding model finds them again."""
     model, rules, decision = gate.config.grounding, gate.config, trace.decision
     by_document: dict[str, list[tuple[int, Place]]] = {}
-    unsupported = {view.number for view in views if view.support == "unsupported"}
-    if model is None or decision is None or not views or len(trace.response) > rules.max_characters:
+    if model is None or decision is None or not decision.sentences or len(trace.response) > rules.max_characters:
         return by_document
     language = decision.response_lang or decision.prompt_lang or "en"
-    grounding = ground(model, trace.prompt, trace.response, read_documents(trace.response, trace.documents, rules.top), language)
-    for number, sentence in enumerate(grounding.sentences, start=1):
-        if sentence.claim and sentence.supporting is not None and number not in unsupported:
-            by_document.setdefault(sentence.supporting.document, []).append((number, sentence.supporting))
+    documents = read_documents(trace.response, trace.documents, rules.top)
+    grounding = ground(model, trace.prompt, trace.response, documents, language)
+    for number, places in enumerate(shared_places(grounding.sentences, trace.response, documents), start=1):
+        for place in places:
+            by_document.setdefault(place.document, []).append((number, place))
     return by_document
 
 
-def _marked(text: str, support: Sequence[tuple[int, Place]]) -> Markup:
-    """A document's text, escaped, with its supporting places marked; of two that lie over each other the first one is."""
+def _marked(text: str, shared: Sequence[tuple[int, Place]]) -> Markup:
+    """A document's text, escaped, with the places marked that share words with sentences; those that overlap are one."""
+    merged: list[tuple[int, int, frozenset[int]]] = []
+    for start, end, number in sorted((place.start, place.end, number) for number, place in shared):
+        if merged and start < merged[-1][1]:
+            first, last, numbers = merged.pop()
+            merged.append((first, max(last, end), numbers | {number}))
+        elif start < end <= len(text):
+            merged.append((start, end, frozenset([number])))
     parts: list[Markup] = []
     at = 0
-    numbers: dict[tuple[int, int], list[int]] = {}
-    for number, place in support:
-        numbers.setdefault((place.start, place.end), []).append(number)
-    for start, end in sorted(numbers):
-        if start < at or not start < end <= len(text):
-            continue
-        marks = ", ".join(map(str, numbers[start, end]))
+    for start, end, numbers in merged:
+        marks = ", ".join(map(str, sorted(numbers)))
         parts += [Markup.escape(text[at:start]), Markup("<mark>{}</mark><sup>{}</sup>").format(text[start:end], marks)]
         at = end
     return Markup().join([*parts, Markup.escape(text[at:])])
