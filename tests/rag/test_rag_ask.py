@@ -1,5 +1,6 @@
 """`areopage rag ask`: a question through the whole pipeline, with a real store and gate, and a model on loopback."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def test_an_answer_comes_with_its_documents_and_what_the_gate_says(
     assert run(monkeypatch, "ask", QUESTION, "--no-cache", "--source", "pret.md") == 0
     second = capsys.readouterr()
 
-    assert first.out.startswith(f"{TEXT}\n  [pret-")
+    assert first.out.startswith(f"{TEXT}\n  [1] Prêt immobilier · pret.md (")
     assert "\ndelivered (generated), confidence " in first.out
     assert "· retrieve\n· grade_documents\n· generate\n· evaluate_response\n" in first.err
     assert "[chatbot] chosen_mode=generated confidence=" in first.err
@@ -55,6 +56,18 @@ def test_an_answer_comes_with_its_documents_and_what_the_gate_says(
     assert "\nheld (human_review), " in second.out
     assert "300" in second.out.partition("held (")[2]
     assert 'sources_filter=["pret.md"]' in second.err
+
+
+def test_a_reader_gets_numbers_and_titles_and_no_ids(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: FakeServer
+) -> None:
+    assert run(monkeypatch, "search", QUESTION, "--json") == 0
+    id = json.loads(capsys.readouterr().out)[0]["id"]
+    server.faults.replies = [f"{TEXT[:-1]} [{id}]."]
+    assert run(monkeypatch, "ask", QUESTION) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{TEXT[:-1]} [1].\n  [1] Prêt immobilier · pret.md (")
+    assert id not in shown
 
 
 def test_an_answer_in_shadow_mode_is_not_said_to_be_held_back(

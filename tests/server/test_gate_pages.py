@@ -89,7 +89,7 @@ def sign_in(client: TestClient, context: ServerContext, role: str, *collections:
 def test_an_answer_is_shown_with_what_it_rests_on(client: TestClient) -> None:
     status, page = send(client, "/chat", {"question": QUESTION, "sources": "reglement, notes", "fresh": "1"})
     assert status == 200
-    assert GROUNDED in text_of(page)
+    assert GROUNDED.replace("conges-1", "1") in text_of(page)
     assert "Congés payés" in text_of(page)
 
 
@@ -424,8 +424,10 @@ def test_pages_of_the_gate_hold_in_a_browser(tmp_path: Path, browser: "Browser")
         page.goto(f"{site.address}/chat?lang=en")
         rag.response = WRONG
         page.get_by_label("Your question").fill(QUESTION)
-        page.get_by_role("button", name="Ask").click()
-        page.get_by_role("link", name="Follow this answer").click()
+        for count in (1, 2):
+            page.get_by_role("button", name="Ask").click()
+            page.locator(".found").nth(count - 1).wait_for()
+        page.get_by_role("link", name="Follow this answer").first.click()
         held = page.url.rpartition("/")[2]
         assert page.get_by_role("heading", name="Waiting for human review").count() == 1
         Traces(context.ledger).settle(Release(answer_id=held, state="released", text=ATTACK, rater="Claire", at=NOW))
@@ -545,3 +547,57 @@ def test_no_page_of_the_gate_speaks_of_a_risk_or_of_support_by_documents(client:
         assert "risque" not in french
         assert "delivers it only if they support it" not in english
         assert "que s’ils l’étayent" not in french
+
+
+def test_a_client_reads_numbers_and_titles_and_the_api_keeps_the_ids(
+    client: TestClient, context: ServerContext, rag: FakeRag
+) -> None:
+    status, page = send(client, "/chat", {"question": QUESTION})
+    shown = text_of(page)
+    assert status == 200
+    assert f"{GROUNDED.replace('conges-1', '1')} Sources [1] Congés payés" in shown
+    assert "conges-1" not in shown
+    told = client.post("/v1/chat", json={"question": QUESTION}).json()
+    assert (told["answer"], [citation["id"] for citation in told["citations"]]) == (GROUNDED, ["conges-1"])
+    stored = context.ledger.traces.get(told["id"])
+    assert stored is not None
+    assert (stored.response, stored.answer.delivered) == (GROUNDED, GROUNDED)
+
+
+def test_reasons_on_the_chat_page_name_documents_as_its_sources_do(client: TestClient, rag: FakeRag) -> None:
+    rag.response = GROUNDED.replace("conges-1", "conges-2")
+    shown = text_of(send(client, "/chat", {"question": QUESTION})[1])
+    assert "Sources [1] Dates" in shown
+    assert "« [1] » est cité" in shown
+    assert "document le plus proche : Congés payés" in shown
+    assert "conges-" not in shown
+
+
+def test_a_released_answer_has_numbers_and_titles_too(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+    held = asked(rag, WRONG)
+    Traces(context.ledger).settle(Release(answer_id=held, state="released", text=GROUNDED, rater="Claire", at=NOW))
+    assert f"{GROUNDED.replace('conges-1', '1')} Sources [1] Congés payés" in text_of(client.get(f"/chat/held/{held}").text)
+    assert client.get(f"/v1/chat/held/{held}").json()["text"] == GROUNDED
+
+
+def questions_of(page: str) -> list[str]:
+    return [unescape(text) for text in re.findall(r'<p class="small soft asked" dir="auto">([^<]*)</p>', page)]
+
+
+def test_the_questions_of_a_session_stand_one_under_the_other(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+    pages = [send(client, "/chat", {"question": QUESTION})[1]]
+    for question in ("Et les dates ?", "Et après ?"):
+        earlier = re.search(r'name="earlier" value="([^"]*)"', pages[-1])
+        assert earlier
+        pages.append(send(client, "/chat", {"question": question, "earlier": earlier[1]})[1])
+    assert questions_of(pages[-1]) == ["Et après ?", "Et les dates ?", QUESTION]
+    assert [prompt.prompt for prompt in rag.asked] == [QUESTION, "Et les dates ?", "Et après ?"]  # the model gets one at a time
+    status, page = send(client, "/chat", {"question": " ", "earlier": earlier[1]})
+    assert (status, questions_of(page)) == (422, ["Et les dates ?", QUESTION])
+
+
+def test_earlier_answers_of_another_key_are_not_shown(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+    other = asked(rag, GROUNDED, question="Une question d’une autre clé ?")
+    sign_in(client, context, "ask")
+    page = send(client, "/chat", {"question": QUESTION, "earlier": f"{other} unknown {'x' * 500}"})[1]
+    assert questions_of(page) == [QUESTION]

@@ -8,6 +8,10 @@ from .grounding.model import model_of as model_of  # The model that a file's con
 
 # For each sentence of an answer the few pieces of documents that share most of its words, and where its figures stand.
 from .grounding.shared_words import shared_places as shared_places
+from .reading.numbered import NumberedSource as NumberedSource  # A document with the number that stands for it in a text.
+
+# A text with `[n]` in place of each citation, and the documents that the numbers stand for
+from .reading.numbered import numbered as numbered
 from .records import GATE_VERDICTS as GATE_VERDICTS
 from .records import AskedJudge as AskedJudge  # The judge that was asked about doubtful sentences.
 from .records import Change as Change  # What a sentence changes of a document's sentence that it nearly copies.

@@ -20,7 +20,7 @@ from areopage.ledger import Trace
 from areopage.locales import one_line
 from areopage.rag.ingestion.ingest import Ingestion, IngestProgress, IngestReport
 from areopage.rag.ingestion.reading import RowFields
-from areopage.rag.records import ChatPrompt, citations_of
+from areopage.rag.records import ChatPrompt, readable_decision, shown_reply
 from areopage.rag.retrieval.collection import folder_exists, open_store
 from areopage.rag.retrieval.embedders import open_embedder
 from areopage.rag.retrieval.retriever import open_retriever
@@ -287,11 +287,13 @@ async def _streamed(service: RagService, prompt: ChatPrompt) -> Trace:
 
 
 def _print_reply(trace: Trace) -> None:
-    typer.echo(visible(trace.answer.delivered))
-    for citation in citations_of(trace):
-        named = " · ".join(one_line(part) for part in (citation.title, citation.source) if part)
+    reply = shown_reply(trace)
+    typer.echo(visible(reply.text))
+    for source, citation in reply.sources:
+        page = f"page {source.page}" if source.page is not None else ""
+        named = " · ".join(one_line(part) for part in (citation.title, citation.source, page) if part)
         score = f" ({citation.score:.2f})" if citation.score is not None else ""
-        typer.echo(f"  [{one_line(citation.id)}] {named}{score}: {one_line(citation.excerpt, SHOWN_EXCERPT)}")
+        typer.echo(f"  [{source.number}] {named}{score}: {one_line(citation.excerpt, SHOWN_EXCERPT)}")
     read = trace.decision is not None and trace.decision.sentences
     locale = decision_locale("en")
     doubt = f", p_unsupported {locale.probability(trace.p_unsupported)}" if read and trace.p_unsupported is not None else ""
@@ -299,6 +301,7 @@ def _print_reply(trace: Trace) -> None:
     if trace.mode == "shadow":
         word = f"delivered all the same; by the gate: {word}"
     typer.echo(f"\n{word} ({trace.mode}), confidence {locale.number(trace.confidence)}{doubt}, id {trace.id}")
-    if trace.decision is not None:
-        for reason in dict.fromkeys(explain(trace.decision, trace.language or "en")):
+    decision = readable_decision(trace)
+    if decision is not None:
+        for reason in dict.fromkeys(explain(decision, trace.language or "en")):
             typer.echo(f"- {reason}")

@@ -3,8 +3,10 @@
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from areopage.cases import Document
+from areopage.gate import Decision, NumberedSource, numbered
 from areopage.ledger import Trace
 from areopage.records import record_from
 
@@ -47,6 +49,40 @@ def citations_of(trace: Trace) -> tuple[Citation, ...]:
         excerpt = line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1].rstrip()}…"
         citations.append(record_from(Citation, document, excerpt=excerpt))
     return tuple(citations)
+
+
+class ShownReply(Struct, frozen=True, kw_only=True):
+    """A reply as people read it: numbers stand in its text for the ids of documents. `sources` pairs them with the citations."""
+
+    text: str
+    sources: tuple[tuple[NumberedSource, Citation], ...]
+
+
+def shown_reply(trace: Trace) -> ShownReply:
+    """The text that the user got, and what it rests on."""
+    citations = {citation.id: citation for citation in citations_of(trace)}
+    text, sources = numbered(trace.answer.delivered, trace.documents, tuple(citations))
+    return ShownReply(text=text, sources=tuple((source, citations[source.document.id]) for source in sources))
+
+
+def readable_decision(trace: Trace) -> Decision | None:
+    """A trace's decision for people: its reasons name documents by their numbers in the reply, else by their titles."""
+    decision = trace.decision
+    if decision is None:
+        return None
+    names = {document.id: document.title or document.id for document in reversed(trace.documents)}
+    names |= {source.document.id: f"[{source.number}]" for source, _ in shown_reply(trace).sources}
+
+    def named(text: str) -> str:
+        for id, name in names.items():
+            text = text.replace(f"[{id}]", name if name.startswith("[") else f"[{name}]")
+        return text
+
+    reasons = []
+    for reason in decision.reasons:
+        place = replace(reason.place, text=named(reason.place.text)) if reason.place else None
+        reasons.append(replace(reason, document=names.get(reason.document, reason.document), place=place))
+    return replace(decision, reasons=tuple(reasons))
 
 
 class Retriever(Protocol):

@@ -4,6 +4,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from areopage.gate import numbered
 from areopage.server.access import Actor, Follower, note, note_shown
 from areopage.server.api.records import HeldReply
 from areopage.server.api.schema import ApiRoute, answers_with, json_response
@@ -46,4 +47,6 @@ def show_held(request: Request, id: str, visitor: Follower) -> Response:
     trace = ledger.traces.get(id)
     if not reply.text and trace is not None and trace.prompt:
         note_shown(request, ledger, visitor, "the question of a held answer", [id], live=True)
-    return render(request, "held.html.j2", held=reply, question=trace.prompt if trace else "")
+    text, sources = numbered(reply.text, trace.documents if trace else ())
+    question = trace.prompt if trace else ""
+    return render(request, "held.html.j2", held=reply, question=question, shown=text, sources=sources)
