@@ -21,7 +21,7 @@ from areopage.rag.records import ChatPrompt
 from areopage.server.context import ServerContext
 
 from .fake_rag import COLLECTION, DOCUMENTS, FALLBACK, GROUNDED, HELD, LEAVE, MADE_UP, OTHER, QUESTION, FakeRag, with_rag
-from .seeded import NOW, context_for, local_client
+from .seeded import NOW, context_for, local_client, run_of, seeded_context
 from .test_pages_browser import ATTACK, Site, browser, complaints
 
 if TYPE_CHECKING:
@@ -601,3 +601,48 @@ def test_earlier_answers_of_another_key_are_not_shown(client: TestClient, contex
     sign_in(client, context, "ask")
     page = send(client, "/chat", {"question": QUESTION, "earlier": f"{other} unknown {'x' * 500}"})[1]
     assert questions_of(page) == [QUESTION]
+
+
+def submit(client: TestClient) -> None:
+    submitted = {"id": "first", "prompt": "Question?", "response": "Answer.", "documents": []}
+    assert client.post("/v1/evaluations", json=submitted).status_code == 202
+
+
+def menu_of(page: str) -> list[str]:
+    return re.findall(r'<li><a href="([^"]+)"', page.partition('class="places"')[2].partition("</nav>")[0])
+
+
+def test_the_menu_has_what_is_configured_or_stored(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
+    assert menu_of(client.get("/chat").text) == ["/gate", "/review", "/chat"]
+    assert client.get("/", follow_redirects=False).headers["location"] == "/gate"
+    send(client, f"/gate/{asked(rag, WRONG)}", {"grounded": "no", "rater": "Claire", "then": "label"})
+    assert menu_of(client.get("/review").text) == ["/gate", "/review", "/agreement", "/chat"]
+    submit(client)
+    monitor = ["/monitor", "/monitor/answers", "/monitor/alerts", "/monitor/queue", "/monitor/golden"]
+    assert menu_of(client.get("/review").text) == [*monitor, "/gate", "/review", "/agreement", "/chat"]
+
+
+def test_the_menu_of_an_empty_installation_has_all_pages_and_tells_strangers_nothing(
+    context: ServerContext, client: TestClient
+) -> None:
+    empty = local_client(structs.replace(context, rag=None))
+    assert len(menu_of(empty.get("/review").text)) == 9
+    submit(client)
+    assert "/monitor" not in menu_of(client.get("/login").text)
+
+
+@pytest.mark.parametrize("lang", ["en", "fr"])
+def test_the_whole_menu_and_the_languages_stand_on_one_line(tmp_path: Path, browser: "Browser", lang: str) -> None:
+    context, _ = with_rag(seeded_context(tmp_path))
+    context.ledger.create_run(structs.replace(run_of(NOW), id="bench-1", kind="bench"), [])
+    with Site(context) as site:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(f"{site.address}/chat?lang={lang}")
+        links = page.locator(".top a")
+        assert links.count() == 1 + 10 + 2
+        tops = [links.nth(at).bounding_box() for at in range(links.count())]
+        middles = [box["y"] + box["height"] / 2 for box in tops if box]
+        assert max(middles) - min(middles) < 12, middles
+        page.set_viewport_size({"width": 390, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        page.close()

@@ -44,6 +44,7 @@ from .read.caches import evaluation_differences as evaluation_differences
 from .read.caches import field_differences as field_differences
 from .read.caches import with_computed as with_computed  # A stored evaluation with the values that its judgments come to.
 from .read.chain_check import ChainCheck as ChainCheck  # What a verification found.
+from .read.contents import Content as Content  # `monitor`
 from .read.days import DayLevel as DayLevel  # Sums of a day's scores of a source on a criterion
 
 # The answers of one set on one day under one variant that have a score on a criterion (""

@@ -19,6 +19,7 @@ from areopage.ledger.people.exams import Calibrations, CanaryRounds, Qualificati
 from areopage.ledger.people.labels import Labels, ReviewQueue, SignOffs
 from areopage.ledger.read.caches import Caches
 from areopage.ledger.read.chain_check import Chains
+from areopage.ledger.read.contents import Content, contents_of
 from areopage.ledger.read.days import Days
 from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.spending import Spending
@@ -157,6 +158,11 @@ class Ledger(Database):
     def put_outcome(self, run_id: str, outcome: StoredOutcome) -> None:
         """Store what a list says of a run's results; replaces what was stored."""
         self.change(update(runs).where(runs.c.id == run_id).values(outcome=json_text(outcome)))
+
+    def contents(self) -> frozenset[Content]:
+        """Return whose rows it holds, for menus."""
+        with self.reading() as connection:
+            return contents_of(connection)
 
     def runs(self) -> list[Run]:
         """Return all benchmark runs, newest first."""

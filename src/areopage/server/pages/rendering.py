@@ -3,7 +3,7 @@
 Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `qualification`, `alarming`,
 `judge_standing`, `judge_alarms`, `asset`, `answer_url`, `gate_url`, `review_url`, `run_url`, `pages_of_extensions`; the filters
 `iso` and `one_line`; of the request: `here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is
-needed), `csrf()` for the hidden field of a form, `can_ask` (whether this server answers questions).
+needed), `csrf()` for the hidden field of a form, `can_ask` (whether this server answers questions), `places` (the menu).
 """
 
 import hashlib
@@ -24,6 +24,7 @@ from areopage.report import ALARMING, MESSAGE_FILES, STYLES, environment, is_ala
 from areopage.report import TEMPLATES as REPORT_TEMPLATES
 from areopage.server.access import actor_of, csrf_token
 from areopage.server.context import context_of, server_parts
+from areopage.server.pages.places import places_of
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).parent.parent / "static"
@@ -115,6 +116,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         "csrf": partial(csrf_token, request),
         "actor": actor_of(request),
         "can_ask": context_of(request).rag is not None,
+        "places": places_of(request),
     }
     text = _environments()[code].get_template(template).render(shared | values)
     # A surrogate cannot be encoded; the ledger keeps none, but an id in the address may hold one.

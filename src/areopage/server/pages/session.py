@@ -12,18 +12,13 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.ledger import SESSION_LIFE, ApiKey, Ledger
+from areopage.ledger import SESSION_LIFE
 from areopage.server.access import TOKEN_FIELD, Actor, Form, access_of, authenticate, is_form, session_cookie
 from areopage.server.context import context_of
 from areopage.server.errors import Refusal
 from areopage.server.guards import address_of
+from areopage.server.pages.places import HOME, home_of
 from areopage.server.pages.rendering import render
-
-HOME = "/monitor"
-HOME_OF_RUNS = "/runs"
-"""The first page where the ledger has benchmark runs and no submitted answer."""
-HOME_OF_ASKERS = "/chat"
-"""The first page of keys that may not read the monitor's pages."""
 
 KEPT, FORM_WAITS = "kept.", "form_waits"
 """The login's fields that hold those of a form, and the field that says that there is one."""
@@ -34,7 +29,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/")
 async def home(request: Request) -> Response:
     """The first page."""
-    return RedirectResponse(await run_in_threadpool(home_of, context_of(request).ledger, await _signed_in(request)), 303)
+    return RedirectResponse(await run_in_threadpool(home_of, context_of(request), await _signed_in(request)), 303)
 
 
 @router.get("/login")
@@ -68,7 +63,7 @@ async def login(request: Request, form: Form) -> Response:
         token = partial(access.form_token, cookie)
         response = render(request, "resume.html.j2", actor=None, name=record.name, action=place, kept=kept, csrf=token)
     else:
-        home = await run_in_threadpool(home_of, context_of(request).ledger, record)
+        home = await run_in_threadpool(home_of, context_of(request), record)
         response = RedirectResponse(home if place == HOME else place, 303)
     response.set_cookie(
         session_cookie(request),
@@ -140,16 +135,6 @@ def _fields_of(form: FormData, prefix: str = "") -> list[tuple[str, str]]:
     """The fields of a form whose names have a prefix, without it and without the token."""
     texts = ((name, value) for name, value in form.multi_items() if isinstance(value, str))
     return [(name.removeprefix(prefix), value) for name, value in texts if name.startswith(prefix) and name != TOKEN_FIELD]
-
-
-def home_of(ledger: Ledger, actor: Actor | ApiKey | None) -> str:
-    """The page shown after sign-in."""
-    if actor is not None and actor.role == "ask":
-        return HOME_OF_ASKERS
-    if actor is None or actor.collections or ledger.lists.sources():
-        return HOME
-    backlog = ledger.evaluations.backlog()
-    return HOME_OF_RUNS if not backlog.waiting and not backlog.failed and ledger.runs() else HOME
 
 
 async def _signed_in(request: Request) -> Actor | None:
