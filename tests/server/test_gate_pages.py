@@ -585,14 +585,13 @@ def questions_of(page: str) -> list[str]:
 
 
 def test_the_questions_of_a_session_stand_one_under_the_other(client: TestClient, context: ServerContext, rag: FakeRag) -> None:
-    pages = [send(client, "/chat", {"question": QUESTION})[1]]
+    pages, earlier = [send(client, "/chat", {"question": QUESTION})[1]], ""
     for question in ("Et les dates ?", "Et après ?"):
-        earlier = re.search(r'name="earlier" value="([^"]*)"', pages[-1])
-        assert earlier
-        pages.append(send(client, "/chat", {"question": question, "earlier": earlier[1]})[1])
+        earlier = pages[-1].partition('name="earlier" value="')[2].partition('"')[0]
+        pages.append(send(client, "/chat", {"question": question, "earlier": earlier})[1])
     assert questions_of(pages[-1]) == ["Et après ?", "Et les dates ?", QUESTION]
     assert [prompt.prompt for prompt in rag.asked] == [QUESTION, "Et les dates ?", "Et après ?"]  # the model gets one at a time
-    status, page = send(client, "/chat", {"question": " ", "earlier": earlier[1]})
+    status, page = send(client, "/chat", {"question": " ", "earlier": earlier})
     assert (status, questions_of(page)) == (422, ["Et les dates ?", QUESTION])
 
 
