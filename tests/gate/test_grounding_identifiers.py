@@ -77,6 +77,13 @@ def test_an_amount_in_an_odd_notation_is_not_delivered_unread(amount: str) -> No
     assert not delivered(f"La prime est de {amount} euros par an.", document)
 
 
+@pytest.mark.parametrize("amount", ["三百五十", "3S0", "0x15e"])
+def test_an_amount_that_is_no_number_is_explained_as_a_figure(amount: str) -> None:
+    document = Document(id="doc1", text="La prime est de 250 euros par an.", score=0.9)
+    decision = GATE.decide("?", f"La prime est de {amount} euros par an.", [document])
+    assert [reason.code for reason in decision.reasons if reason.place and reason.place.text == amount] == ["unsupported_figure"]
+
+
 def test_raised_digits_that_stand_alone_are_a_number() -> None:
     assert delivered("La prime est de ²⁵⁰ euros par an.", "La prime est de 250 euros par an.")
     assert delivered("La prime est de 250 euros par an ¹².", "La prime est de 250 euros par an.")

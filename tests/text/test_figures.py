@@ -151,6 +151,42 @@ def test_both_ends_of_a_range_are_figures() -> None:
 
 def test_the_year_of_an_amount_is_no_date() -> None:
     assert [(figure.kind, figure.value) for figure in figures("2000 € en 2020")] == [("amount", 2000), ("date", "2020")]
+    assert [figure.value for figure in FigureText("2000 euros en 2020, 12 % de 30 jours").of("date")] == ["2020"]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("2 ans et 3 mois", ["27 month"]),
+        ("un an et six mois", ["18 month"]),
+        ("a year and six months", ["18 month"]),
+        ("2 ans et 3 mois de prison", ["27 month"]),
+        ("2 ans et 3 mois de préavis", ["24 month", "3 month"]),
+        ("2 à 3 ans et 6 mois", ["24 month", "36 month", "6 month"]),
+        ("3 mois et 2 ans", ["3 month", "24 month"]),
+        ("2 sem. 3 j.", ["17 day"]),
+        ("1h 30min", ["90 minute"]),
+        ("une heure et quinze minutes", ["75 minute"]),
+        ("P1Y6M", ["18 month"]),
+        ("P1Y6M3DT1H30M", ["18 month", "3 day", "90 minute"]),
+    ],
+)
+def test_parts_of_one_duration_are_one_figure(text: str, values: list[str]) -> None:
+    assert [f"{figure.value} {figure.unit}" for figure in figures(text)] == values
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("20 € 50", ["20.5"]),
+        ("20 euros 50 par mois", ["20.5"]),
+        ("20 € 50 €", ["20", "50"]),
+        ("20 € 50 personnes", ["20"]),
+        ("20 euros 5", ["20"]),
+    ],
+)
+def test_cents_may_stand_apart_behind_the_currency(text: str, values: list[str]) -> None:
+    assert [str(figure.value) for figure in figures(text)] == values
 
 
 @pytest.mark.parametrize(

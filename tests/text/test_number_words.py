@@ -156,7 +156,7 @@ def test_spans_lie_in_the_text_and_keep_their_order(text: str, one: int, other: 
         ("2 1/2 hours", "2.5 hours"),
         ("1/2 heure", "0.5 heure"),
         ("2½ million", "2500000"),
-        ("2/3 jours, le 1/2, 24/7", "2/3 jours, le 1/2, 24/7"),
+        ("2/3 jours, le 1/2", "2/3 jours, le 1/2"),
     ],
 )
 def test_a_fraction_is_read_in_decimals_where_it_is_a_sign_or_part_of_a_number(text: str, read: str) -> None:

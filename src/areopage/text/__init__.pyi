@@ -34,12 +34,15 @@ from .lexicon import UNIT_WORDS as UNIT_WORDS  # By name
 from .lexicon import unit_of as unit_of  # The name of a unit of time, as `UNIT_PATTERN` finds it
 
 # The words that numbers are made of, without those that are articles as well.
+from .number_phrases import ABOUT as ABOUT  # What stands before the number of a group
+from .number_phrases import WORDED as WORDED  # The slash of a share that stands in words
 from .number_words import NUMBER_WORDS as NUMBER_WORDS
 from .numbers import DIGITS as DIGITS
 from .numbers import decimal_of as decimal_of  # The value of a number in English or French writing.
 from .own_patterns import compiled as compiled  # Compile patterns.
 from .patterns import late_pattern as late_pattern  # What `re.compile` returns, compiled at its first use.
 from .readable import Readable as Readable  # A text as it is read for its numbers.
+from .reference_forms import LATIN as LATIN  # What parts articles of one number
 from .reference_forms import Reference as Reference  # A reference
 
 # The articles, sections, laws and rulings of a text alone, in order of their start

@@ -25,7 +25,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from areopage.text.folding import lower_case, matches_at, unaccented
+from areopage.text.folding import lower_case, matches_at, starts_of, unaccented
 from areopage.text.lexicon import (
     ENGLISH_MONTHS,
     ENGLISH_MONTHS_CUT,
@@ -225,7 +225,7 @@ _AMOUNT = re.compile(
     rf"(?:(?P<after>{_CURRENCY})(?!(?<=[ \u00a0][$€£])[0-9])|{_CENTS})"
 )
 _DURATION = re.compile(
-    rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>une?|one)(?:{_S}{{1,2}}|-))"
+    rf"(?:(?P<number>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?(?:{_S}{{0,2}}|-)|(?<![\w-])(?P<word>une?|one|an?)(?:{_S}{{1,2}}|-))"
     rf"(?:\([0-9]{{1,3}}\){_S})?(?:(?:{_QUALIFIED}){_S}{{1,2}})?(?:(?P<kind>working|business|calendar|clear){_S}{{1,2}})?(?P<unit>{UNIT_PATTERN})"
     rf"(?:(?:(?<=[0-9 \u00a0\u202f]h)|(?<=heure)|(?<=heures)){_S}?(?P<past>[0-5][0-9])(?![0-9]"
     rf"|{_S}{{0,2}}(?:{UNIT_PATTERN}|[%€$£])))?"
@@ -235,15 +235,20 @@ _DURATION = re.compile(
     rf"(?P<per>{UNIT_PATTERN}))?"
 )
 _CENTS_AFTER = re.compile(
-    rf"(?:(?:{_S}et|{_S}and|,)?{_S})(?P<cents>[0-9]{{1,2}}){_S}{{0,2}}(?:centimes?|cents?|ct|¢|pence|penny)(?!\w)|(?<=[€$£])(?P<beside>[0-9]{{2}})(?![\w.,]*[0-9])"
+    rf"(?:(?:{_S}et|{_S}and|,)?{_S})(?P<cents>[0-9]{{1,2}}){_S}{{0,2}}(?:centimes?|cents?|ct|¢|pence|penny)(?!\w)"
+    rf"|(?:(?<=[€$£])|(?<=euro)|(?<=euros)){_S}(?P<apart>[0-9]{{2}})(?=[.;:!?)]|,?\s?\Z|,?\n|,?{_S}(?:et|par|pour|la|le|l['’]|ttc|ht|per|an?|each)(?!\w))"
+    r"|(?<=[€$£])(?P<beside>[0-9]{2})(?![\w.,]*[0-9])"
 )
-_PART_OF_HOUR = re.compile(
-    rf"(?<!\w)(?:(?:(?P<half>(?:une{_S})?demi-heure|(?:a{_S})?half[ -]an?[ -]hour|half[ -]hour)"
-    rf"|(?:(?P<more>trois|3|three){_S})?(?:(?:un|a|1){_S})?(?:quarts?{_S}d['’]heure|quarters?{_S}of{_S}an{_S}hour))(?!\w))"
-)
-_PART_CUE = re.compile("demi-heure|half[ -]a?n?[ -]?hour|quart")
 _SIGN = re.compile(rf"[{MONEY_SIGNS}]")
 _MONEY = [(re.compile(rf"(?:{written})"), code) for code, written in MONEY.items()]
+_GAP = re.compile(rf"[.,]?{_S}{{0,2}}(?:(?:et|and){_S})?")
+_LONGEST_GAP = 6  # characters between the parts of one duration
+# "2 ans et 3 mois de préavis"; but the months of a sentence or of a time of service are those of its years.
+_OF_ANOTHER = re.compile(
+    rf"{_S}(?:d(?:e{_S}|['’])|of{_S})(?!prison|emprisonnement|réclusion|détention|ancienneté|service|expérience|travail|imprisonment"
+    r"|experience|work)"
+)
+_ONE_AND = ("a year and ", "an hour and ", "a week and ")
 _ISO_DURATION = re.compile(
     r"(?<!\w)p(?=[0-9t])(?:(?P<year>[0-9]{1,4})y)?(?:(?P<month>[0-9]{1,4})m)?(?:(?P<week>[0-9]{1,4})w)?(?:(?P<day>[0-9]{1,5})d)?"
     r"(?:t(?:(?P<hour>[0-9]{1,4})h)?(?:(?P<minute>[0-9]{1,5})m)?)?(?!\w)"
@@ -314,10 +319,11 @@ class FigureText:
         return TextFigure(kind="date", value=value, text=self.text[start:end], start=start, end=end)
 
     def of(self, kind: FigureKind) -> Sequence[TextFigure]:
-        """The figures of a kind; for dates all that there are."""
+        """The figures of a kind."""
         if kind not in self._read:
             finders = {"percentage": _percentages, "amount": _amounts, "duration": _durations}
-            self._read[kind] = list(finders[kind](self)) if kind != "date" else self.all()
+            dated = kind == "date"
+            self._read[kind] = [figure for figure in self.all() if figure.kind == kind] if dated else list(finders[kind](self))
         return self._read[kind]
 
     def exact(self) -> list[TextFigure]:
@@ -417,28 +423,65 @@ def _amounts(read: FigureText) -> Iterator[TextFigure]:
         figure = read.figure("amount", match, value, next((code for sign, code in _MONEY if sign.fullmatch(written)), "USD"))
         cents = _CENTS_AFTER.match(read.low, match.end()) if value == int(value) and not times and match["after"] else None
         if cents:
-            end, value = cents.end(), value + Decimal(cents["cents"] or cents["beside"]) / 100
+            end, value = cents.end(), value + Decimal(cents["cents"] or cents["apart"] or cents["beside"]) / 100
             figure = replace(figure, value=value, end=end, text=read.text[match.start() : end])
         yield figure
 
 
 def _durations(read: FigureText) -> Iterator[TextFigure]:
     for match in _ISO_DURATION.finditer(read.low) if _ISO_CUE.search(read.low) else ():
+        totals: dict[str, Decimal] = {}
         for name, number in match.groupdict().items():
             if number:
                 unit, factor = TIME_UNITS[name]
-                yield read.figure("duration", match, Decimal(number) * factor, unit)
-    for match in _PART_OF_HOUR.finditer(read.low) if _PART_CUE.search(read.low) else ():
-        yield read.figure("duration", match, Decimal(30 if match["half"] else 45 if match["more"] else 15), "minute")
-    for match in matches_at(_DURATION, read.low, read.starts(_ONE)):
-        word = match["word"]
-        # "un jour", "an hour" are seldom a count.
-        if word and not match["half"] and unaccented(match["unit"]) not in _COUNTED_ALONE:
-            continue
-        unit, factor = TIME_UNITS[unit_of(match["unit"])]
-        days = unaccented(match["kind"] or match["after"] or "")
-        days = _DAY_KINDS.get(days, _DAY_KINDS.get(days.removesuffix("s"), ""))
-        for number in filter(None, (match["number"] or word, match["high"])):
-            value = Decimal(1) if number in _ONES else decimal_of(number)
-            value = value * factor + int(match["past"] or 0) + (Decimal(factor) / 2 if match["half"] else 0)
-            yield read.figure("duration", match, value, unit, days, unit_of(match["per"] or ""))
+                totals[unit] = totals.get(unit, Decimal(0)) + Decimal(number) * factor
+        yield from (read.figure("duration", match, value, unit) for unit, value in totals.items())
+    starts = read.starts(_ONE)
+    articles = [start for cue in _ONE_AND if cue in read.low for start in starts_of(cue, read.low)]
+    matches = list(matches_at(_DURATION, read.low, sorted([*starts, *articles]) if articles else starts))
+    at = 0
+    while at < len(matches):
+        match, joined = matches[at], 1
+        if at + 1 < len(matches) and _goes_on(read.low, match, matches[at + 1]):
+            joined = 2
+            yield _sum(read, match, matches[at + 1])
+        elif _is_count(match):
+            yield from _duration(read, match)
+        at += joined
+
+
+def _goes_on(low: str, first: re.Match[str], second: re.Match[str]) -> bool:
+    """Whether two durations are one: 2 ans et 3 mois; of "2 ans et 3 mois de préavis" the second may count something else."""
+    gap = low[first.end() : second.start()]
+    if len(gap) > _LONGEST_GAP or not _GAP.fullmatch(gap) or not second["number"]:
+        return False
+    if second["high"] or any(first.group("high", "half", "past", "after", "kind", "per")):
+        return False
+    (unit, factor), (other, smaller) = TIME_UNITS[unit_of(first["unit"])], TIME_UNITS[unit_of(second["unit"])]
+    if unit != other or factor <= smaller or decimal_of(second["number"]) * smaller >= factor:
+        return False
+    return not gap.strip(",. \u00a0\u202f") or not _OF_ANOTHER.match(low, second.end())
+
+
+def _sum(read: FigureText, first: re.Match[str], second: re.Match[str]) -> TextFigure:
+    (whole,), (rest,) = _duration(read, first), _duration(read, second)
+    text = read.text[whole.start : rest.end]
+    return replace(rest, value=Decimal(whole.value) + Decimal(rest.value), text=text, start=whole.start)
+
+
+def _duration(read: FigureText, match: re.Match[str]) -> Iterator[TextFigure]:
+    """The duration of a match, or both ends of its range."""
+    unit, factor = TIME_UNITS[unit_of(match["unit"])]
+    days = unaccented(match["kind"] or match["after"] or "")
+    days = _DAY_KINDS.get(days, _DAY_KINDS.get(days.removesuffix("s"), ""))
+    word = match["word"]
+    for number in filter(None, (match["number"] or word, match["high"])):
+        value = Decimal(1) if number == word else decimal_of(number)
+        value = value * factor + int(match["past"] or 0) + (Decimal(factor) / 2 if match["half"] else 0)
+        yield read.figure("duration", match, value, unit, days, unit_of(match["per"] or ""))
+
+
+def _is_count(match: re.Match[str]) -> bool:
+    """Whether a duration is one alone: "un jour", "an hour" are seldom a count."""
+    word = match["word"]
+    return not word or (word in _ONES and (match["half"] is not None or unaccented(match["unit"]) in _COUNTED_ALONE))

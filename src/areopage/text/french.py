@@ -5,7 +5,7 @@ TENS = "dix vingt trente quarante cinquante soixante soixante quatre-vingt quatr
 # A month's name, then its abbreviations.
 MONTHS = "janvier/janv février/févr mars avril/avr mai juin juillet/juil août septembre/sept octobre/oct novembre/nov décembre"
 UNITS = {
-    "day": "jour", "week": "semaine", "month": "mois", "quarter": "trimestre", "year": "année an", "minute": "min minute",
+    "day": "jour j", "week": "semaine sem", "month": "mois", "quarter": "trimestre", "year": "année an", "minute": "min minute",
     "hour": "heure h",
 }  # fmt: skip
 # Adjectives for a number of months.

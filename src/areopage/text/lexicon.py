@@ -104,14 +104,15 @@ UNIT_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """By name: the words for a unit of time, in the singular."""
 _UNIT_NAMES = {unaccented(word): name for name, words in UNIT_WORDS.items() for word in words}
-_SPELLED = [word for words in UNIT_WORDS.values() for word in words if word != "h"]
+_SIGNS = frozenset(["h", "j", "sem"])
+_SPELLED = [word for words in UNIT_WORDS.values() for word in words if word not in _SIGNS]
 _INFLECTED = any_of(word if word in ("mois", "min") else f"{word}s?" for word in _SPELLED)
-UNIT_PATTERN = rf"(?:(?:{_INFLECTED})\b|h(?:\b|(?=[0-5][0-9](?![0-9]))))"
-"""A unit of time in lower case; 17h30 has one."""
+UNIT_PATTERN = rf"(?:(?:{_INFLECTED})\b|(?:j|sem)\b|h(?:\b|(?=[0-5][0-9](?![0-9]))))"
+"""A unit of time in lower case; 17h30 has one, and so has "3 sem."."""
 
 
 def _cues(name: str) -> tuple[str, ...]:
-    words = [word for word in UNIT_WORDS[name] if word != "h"]
+    words = [word for word in UNIT_WORDS[name] if word not in _SIGNS]
     return tuple(form for word in words for form in (_forms(word) if len(word) > 2 else (f" {word}s",)))
 
 
@@ -134,5 +135,5 @@ def unit_of(written: str) -> str:
     Raises:
         KeyError: it is no unit.
     """
-    word = unaccented(written)
+    word = unaccented(written).removesuffix(".")
     return (_UNIT_NAMES.get(word) or _UNIT_NAMES[word.removesuffix("s")]) if word else ""

@@ -1,16 +1,17 @@
-"""A text as it is read for its numbers: digits for number words and for digits of any script, no invisible characters.
+"""A text as it is read for its numbers: digits for number words, phrases and digits of any script, no invisible characters.
 
 What is found in it is told by its span in the text itself.
 """
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from decimal import Decimal
 
 from areopage.text.folding import lower_case
 from areopage.text.lexicon import FRENCH_MONTHS
+from areopage.text.number_phrases import PHRASE_WORDS, Edit, phrases
 from areopage.text.number_words import NUMBER_WORDS, spelled_numbers
 
 INVISIBLE = "\u00ad\u200b-\u200d\u2060\ufeff"
@@ -39,8 +40,7 @@ _NO_LETTERS = bytes(sign if chr(sign).islower() and sign < 128 else 32 for sign 
 _FIRST = re.compile(rf"(?<!\w)[Pp]remier(?=[ \u00a0](?:{'|'.join(FRENCH_MONTHS)})(?!\w))")
 _HIDDEN = re.compile(f"[{INVISIBLE}]")
 
-Edit = tuple[int, int, str]
-"""Start, end, and what stands there instead."""
+_CUES = NUMBER_WORDS | PHRASE_WORDS
 
 
 class Edited:
@@ -63,6 +63,11 @@ class Edited:
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span in the text that a span here stands for."""
         return self._before(start, last=False), self._before(end, last=True)
+
+    def replaced(self, start: int, end: int) -> bool:
+        """Whether a span here has a part of a replacement."""
+        at = bisect_left(self._starts, end) - 1
+        return at >= 0 and self._spans[at][0] > start
 
     def _before(self, position: int, *, last: bool) -> int:
         # A start at the end of a replacement lies behind it; an end at its beginning lies before it.
@@ -89,16 +94,26 @@ class Readable:
         low = lower_case(signs)
         replaced: list[Edit] = [(*match.span(), "1er") for match in _FIRST.finditer(signs)] if "remier" in signs else []
         words = low.encode("ascii", "replace").translate(_NO_LETTERS).decode().split()
-        for number in spelled_numbers(low, NUMBER_WORDS.intersection(words)):
+        cues = _CUES.intersection(words)
+        for number in spelled_numbers(low, cues & NUMBER_WORDS):
             replaced.append((number.start, number.end, f"{number.value.normalize():f}"))
             if number.counted > number.end:  # a word that parts it from what it counts leaves a space
                 replaced.append((number.end, number.counted, " "))
         self._words = Edited(signs, sorted(replaced)) if replaced else None
-        self.changed = bool(edits or replaced)
         self.text = self._words.text if self._words else signs
+        said = phrases(self.text, cues & PHRASE_WORDS)
+        self._phrases = Edited(self.text, said) if said else None
+        self.text = self._phrases.text if self._phrases else self.text
+        self.changed = bool(edits or replaced or said)
+
+    def is_phrase(self, start: int, end: int) -> bool:
+        """Whether a span of `text` has a phrase that says a number: "la moitié", "une vingtaine"."""
+        return self._phrases is not None and self._phrases.replaced(start, end)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span in the text itself of a span of `text`."""
+        if self._phrases:
+            start, end = self._phrases.span(start, end)
         if self._words:
             start, end = self._words.span(start, end)
         return self._signs.span(start, end) if self._signs else (start, end)

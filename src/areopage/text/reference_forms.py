@@ -50,10 +50,12 @@ _Finder = Callable[[str], Iterator[Reference]]
 # Every quantifier is bounded or possessive: a hostile text costs no more than its length.
 _S = r"[ \t\u00a0\u202f]"
 _NO = rf"(?:n{_S}?[°ºo]s?\.?|no\.?|num[ée]ro|number){_S}?"
+LATIN = "bis|ter|quater|quinquies|sexies|septies|octies|nonies|decies"
+"""What parts articles of one number: 5 bis, 5 ter."""
 # L. 123-4, R.*123-4, P 784, 45, 45-2, 45.2, 1er, 12(3)(b), 12 bis
 _NUMERAL = (
     rf"(?:(?<![^\W_])[A-Z]\.?{_S}?\*?{_S}?)?[0-9]{{1,5}}(?:[.\u2010\u2011-][0-9]{{1,5}}){{0,4}}(?![0-9])"
-    rf"(?:er\b|{_S}?(?:bis|ter|quater|quinquies)\b)?(?:\([0-9a-z]{{1,4}}\)){{0,4}}"
+    rf"(?:er\b|{_S}?(?:{LATIN})\b(?:{_S}(?-i:[A-Z])\b(?!['’.]))?)?(?:\([0-9a-z]{{1,4}}\)){{0,4}}"
 )
 _AND = rf"(?:{_S}?[,;]{_S}?(?:et{_S}|and{_S})?|{_S}(?:et|ou|à|and|or|to|&){_S}|{_S}?[–-]{_S}?)"
 # The 30 of "articles 3 et 4, 30 jours" is no article.

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from itertools import accumulate, islice
 from typing import Literal
@@ -19,16 +20,18 @@ from areopage.gate.grounding.asked import QuestionText, agreed, loose_tokens
 from areopage.gate.grounding.computed import Sums, computed, dated, rounded
 from areopage.gate.grounding.figure_context import Spot, Surroundings
 from areopage.gate.grounding.figure_sense import altered, sense_of, signed
-from areopage.gate.grounding.identified import Identified
+from areopage.gate.grounding.identified import Identified, exact
 from areopage.gate.grounding.places import ClaimPlaces, labels_said
 from areopage.gate.grounding.rows import Rows, Value, clause_at, other_column
 from areopage.gate.premises.premises import Premises
-from areopage.gate.reading.identifiers import ADDRESS, FRACTION, ORDINAL, SMALL, Identifier
-from areopage.gate.reading.stated import CountedThings, Stated, stated_in
+from areopage.gate.reading.identifiers import ADDRESS, AMOUNT, FRACTION, ORDINAL, SMALL, Identifier
+from areopage.gate.reading.stated import RATED, TIMES, CountedThings, Stated, stated_in
 from areopage.gate.records import Place
-from areopage.text import FigureText, Readable, Reference, TextFigure, decimal_of, stems
+from areopage.text import DIGITS, WORDED, FigureText, Readable, Reference, TextFigure, decimal_of, stems
 
 _CLOCK = re.compile(r"(?P<hour>[0-9]{1,2})[ \u00a0\u202f]?(?:h|heures?)[ \u00a0\u202f]?(?P<minute>[0-5][0-9])?")
+_TIME_OF_DAY = re.compile(r"(?<![\w.,])[0-9]{1,2}(?:[ \u00a0\u202f]?(?:h(?![a-z])|heures|[ap]\.?m\b)|:[0-5][0-9])")
+_LONGEST_TERM = 10  # digits of a number of which another one may be a share
 _BROKEN_OFF = re.compile(r"-(?:\s|\Z)")
 _MOST_UNREAD = 20  # claims of one answer that are sought in writings that are not read as figures
 _MOST_BESIDE = 6  # figures on each side of one in its clause, among which it is bound to the row of a table
@@ -135,7 +138,9 @@ class _Check:
 
     def claims(self) -> list[Claim]:
         """All claims in order."""
-        claims = [self._checked(statement) for statement in self._stated]
+        checked = [(statement, self._checked(statement)) for statement in self._stated]
+        checked = [(statement, claim) for statement, claim in checked if not self._is_unsaid(statement, claim)]
+        self._stated, claims = [statement for statement, _ in checked], [claim for _, claim in checked]
         missing = [at for at, claim in enumerate(claims) if not claim.supported]
         loose = loose_tokens(self._response, self._stated)
         if not missing and not loose:
@@ -153,10 +158,34 @@ class _Check:
                 claims[at] = replace(claims[at], state="repeated")
         if missing:
             self._follow(claims, asked)
+            for at in missing:
+                if claims[at].state == "missing" and self._is_ratio(at):
+                    claims[at] = replace(claims[at], state="computed")
         for identifier, spot in asked.tokens(loose, self._places.texts):
             affirmed = premises.affirms(identifier.start, identifier.end, spot, (), kind=identifier.kind)
             claims.append(self._claim_at(identifier, "asserted" if affirmed else "repeated", None))
         return sorted(claims, key=lambda claim: claim.place.start)
+
+    def _is_ratio(self, at: int) -> bool:
+        """Whether a share in words is that of two numbers of the answer: "3 jours sur 5, soit trois cinquièmes"."""
+        stated, size = self._stated[at], self._size(at)
+        if WORDED not in stated.text or size is None or not 0 < size < 1:
+            return False
+        digits = (match for match in DIGITS.finditer(self._response) if not stated.start <= match.start() < stated.end)
+        numbers = {int(match.group()) for match in islice(digits, _MOST_FOLLOWED) if len(match.group()) < _LONGEST_TERM}
+        return any(exact(size) == Fraction(part, whole) for part in numbers for whole in numbers if part < whole)
+
+    def _is_unsaid(self, stated: Stated, claim: Claim) -> bool:
+        """Whether a noon, a midnight or a quarter in words that no document has is no claim, since they have no other one."""
+        if claim.state != "missing":
+            return False
+        if isinstance(stated, Identifier):
+            in_words = stated.unit == ORDINAL and stated.start in self._identified.periods
+            return in_words and not self._identified.has_periods
+        if not isinstance(stated, TextFigure) or not _CLOCK.fullmatch(stated.text):
+            return False
+        worded = self._readable.is_phrase(stated.start, stated.end) and not DIGITS.search(claim.place.text)
+        return worded and not any(_TIME_OF_DAY.search(text) for text in self._places.texts)
 
     def _follow(self, claims: list[Claim], asked: QuestionText) -> None:
         """Note what follows from the user's own figures and what the documents say: 5 % of his 2,000 euros."""
@@ -202,12 +231,18 @@ class _Check:
         percentages = [figure.value for figure, _ in figures if isinstance(figure.value, Decimal)]
         lows = map(str.lower, texts if numbers else ())
         named = [value for low in lows for word, value in _NAMED_SHARES.items() if word in low]
+        parts = (exact(share) for share, _ in islice(self._identified.parts if numbers else (), _MOST_PRICED))
         shares = {*(percentage / 100 for percentage in percentages[:_MOST_PRICED]), *named}
+        shares |= {Decimal(part.numerator) / part.denominator for part in parts}
         fractions = islice(FRACTION.finditer(self._prompt), _MOST_FOLLOWED)
         sums = Sums(
             {number for number in numbers if number > SMALL}
             | self._sizes(claims, "repeated")
-            | {Decimal(match["part"]) / Decimal(match["whole"]) for match in fractions if match["part"] in self._response},
+            | {
+                Decimal(match["part"]) / Decimal(match["whole"] or match["parts"])
+                for match in fractions
+                if match["part"] in self._response
+            },
             counts,
             self._sizes(claims, "supported"),
             priced,
@@ -388,12 +423,9 @@ class _Check:
         cells = self._rows.cells(stated)
         if cells:
             return self._claim_at(stated, "supported", cells[0])
-        clock = _CLOCK.fullmatch(stated.text) if stated.kind == "duration" else None
-        if clock and (time := next(self._identified.times(int(clock["hour"]), int(clock["minute"] or 0)), None)):
-            return self._claim_at(stated, "supported", time)
-        part = _PART.match(stated.text) if stated.kind == "duration" else None
-        if part and (share := self._shares(stated, decimal_of(part.group()))):
-            return self._claim_at(stated, "supported", share[0])
+        other = self._otherwise(stated)
+        if other:
+            return self._claim_at(stated, "supported", other)
         spot, spoken_of = self._places.unread(stated, lambda: labels_said(self._prompt, self._response, self._stated))
         if spot is None and computed(stated, self._response, self._places.texts, self._identified.values, self._read):
             return self._claim_at(stated, "computed", None)
@@ -404,6 +436,16 @@ class _Check:
         ):
             return self._claim_at(stated, "supported", None)
         return self._claim_at(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)
+
+    def _otherwise(self, stated: TextFigure) -> Spot | None:
+        """Where a percentage stands as a fraction, a time of the day as one, and half an hour as half of anything."""
+        if stated.kind == "percentage":
+            return next(self._identified.percent(Decimal(stated.value)), None)
+        clock = _CLOCK.fullmatch(stated.text) if stated.kind == "duration" else None
+        times = self._identified.times(int(clock["hour"]), int(clock["minute"] or 0)) if clock else iter(())
+        time = next(self._places.alone(stated, times), None)
+        part = _PART.match(stated.text) if stated.kind == "duration" and not time else None
+        return time or next(iter(self._shares(stated, decimal_of(part.group())) if part else ()), None)
 
     def _begun(self, stated: Reference) -> Spot | None:
         """Where a document goes on with the number of a reference that the answer breaks off at a hyphen."""
@@ -417,6 +459,8 @@ class _Check:
         return any(number >= len(self._documents) for number, _, _ in spots)
 
     def _counted(self, stated: CountedThings) -> Claim:
+        if stated.noun in (TIMES, RATED):
+            return self._times(stated)
         spots, beside = self._places.counted(stated)
         state: ClaimState = "supported" if beside else "elsewhere" if spots else "missing"
         if state == "missing" and rounded(self._response, stated.start, Decimal(stated.value), self._identified.values):
@@ -427,11 +471,19 @@ class _Check:
         sensed = self._in_its_sense(stated, claim, spots)
         return replace(sensed, kind="number") if sensed.state == "altered" else sensed
 
+    def _times(self, stated: CountedThings) -> Claim:
+        """A number of times, which is a figure where the documents have another one only."""
+        spots, others = self._places.times(stated)
+        claim = self._claim_at(stated, "supported" if spots else "missing", spots[0] if spots else None)
+        return replace(claim, kind="number") if not spots and (others or stated.value > SMALL) else claim
+
     def _claim_at(self, stated: Stated, state: ClaimState, spot: Spot | None, rival: Spot | None = None) -> Claim:
         start, end = self._readable.span(stated.start, stated.end)
         kind: ClaimKind = "quantity" if isinstance(stated, CountedThings) else "reference"
+        if isinstance(stated, TextFigure | Identifier):
+            kind = "amount" if stated.unit == AMOUNT else stated.kind
         return Claim(
-            kind=stated.kind if isinstance(stated, TextFigure | Identifier) else kind,
+            kind=kind,
             place=Place(start=start, end=end, text=self._readable.original(stated.start, stated.end)),
             state=state,
             evidence=self._place(spot),

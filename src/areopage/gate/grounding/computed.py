@@ -18,7 +18,7 @@ from itertools import combinations, islice, permutations
 
 from areopage.gate.grounding.figure_context import FigureReader
 from areopage.gate.reading.stated import AMOUNT_CUE
-from areopage.text import TextFigure, decimal_of, lower_case
+from areopage.text import ABOUT, TextFigure, decimal_of, lower_case
 
 _SMALLEST = 1_000  # of a number that may be an amount without a currency
 _BESIDE = 150  # characters on each side of a figure in which the numbers that it was computed from may stand
@@ -62,6 +62,7 @@ _ABOUT = re.compile(
 )
 _OVER = re.compile(r"(?:plus d['’e]|au-delà d['’e]|more than|over|above)[^.;:\n0-9]{0,6}\Z")
 _UNDER = re.compile(r"(?:moins d['’e]|less than|under|below|fewer than)[^.;:\n0-9]{0,6}\Z")
+_GROUP = Decimal("0.2")  # of a group's number, by which those may differ that are about so many: une vingtaine
 _WIDEST = Decimal("0.05")  # by which a rounded number may differ from the one that it rounds
 
 
@@ -99,8 +100,10 @@ def rounded(response: str, start: int, value: Decimal, numbers: Callable[[], Ite
     """Whether a number is one of those that are held, rounded as the words before it say, or as its writing says (`always`)."""
     before = lower_case(response[max(0, start - _BEFORE_ROUNDED) : start])
     about, over, under = always or _ABOUT.search(before), _OVER.search(before), _UNDER.search(before)
-    if not (about or over or under) or not value:
+    if not (about or over or under or ABOUT in before) or not value:
         return False
+    if before.rstrip().endswith(ABOUT):
+        return any(abs(number - value) <= value * _GROUP for number in numbers())
     step = Decimal(1).scaleb(value.normalize().as_tuple().exponent)  # type: ignore[arg-type]
     return any(
         (about and abs(number - value) <= min(step / 2, abs(value) * _WIDEST))

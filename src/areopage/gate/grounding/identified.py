@@ -22,7 +22,7 @@ from areopage.gate.reading.identifiers import (
     weekdays,
 )
 from areopage.gate.reading.ordinals import Ordinal, cardinals, ordinals, roman
-from areopage.text import DIGITS, FIRST_NAMES, decimal_of, lower_case, starts_of, unaccented
+from areopage.text import DIGITS, FIRST_NAMES, WORDED, decimal_of, lower_case, starts_of, unaccented
 
 _MOST_NUMBERED = 100  # up to which a number may stand in Roman numerals
 _MOST_SPOTS = 12  # of one identifier
@@ -35,6 +35,11 @@ _COUNTRY = re.compile(r"(?:(?:\+|00)[0-9 .()\u00a0-]{1,9}|(?<![0-9])\(?0\)?[ .\u
 _BEFORE_COUNTRY = 12  # characters before a telephone number in which its country code stands
 _IN_YEAR = re.compile(r"(?:(?<!\w)(?:in|en|since|depuis)[ \u00a0]['’]?|(?<!\w)['’])\Z")
 _BEFORE_YEAR = 10  # characters
+# T2 2024, Q2, H1: also names of other things, but then no text has them as periods.
+_CODED_PERIODS = {"T": "quarter", "Q": "quarter", "S": "half-year", "H": "half-year"}
+_PERIODS = frozenset(_CODED_PERIODS.values())
+_CODED = re.compile(r"(?<!\w)(?:[TQ][1-4]|[SH][12]|[1-4][TQ])(?!\w)")
+_PERIOD_CODE = re.compile("[TQ][1-4]|[SH][12]")
 _IN_THOUSANDS = re.compile(r"[0-9]{1,3}[.,][0-9]{3}")
 _NUMBER = re.compile(
     r"[0-9]{1,3}(?:[ \u00a0\u202f\u2009'’,.][0-9]{3}(?![0-9])){1,5}(?:[.,][0-9]{1,9})?|[0-9]{1,15}(?:[.,][0-9]{1,9})?"
@@ -118,6 +123,10 @@ class Identified:
                     yield number, start, end
 
     def _code(self, identifier: Identifier) -> Iterator[Spot]:
+        if _PERIOD_CODE.fullmatch(identifier.text):
+            noun = _CODED_PERIODS[identifier.text[0]]
+            named = [(other, spot) for spot, other in self._ordinals if other.noun == noun]
+            yield from ((at, other.start, other.end) for other, at in named if other.value == int(identifier.text[1]))
         written = identifier.text.lstrip("vV")
         if not written[0].isdigit():
             yield from self._spaced(identifier.value)
@@ -146,12 +155,12 @@ class Identified:
         if ":" in identifier.value:
             yield from self.times(*map(int, identifier.value.split(":")))
             return
+        if identifier.unit == ADDRESS:
+            yield from self._address(identifier)
+            return
         value = Decimal(identifier.value)
         if identifier.unit == ORDINAL:
             yield from self._ordinal(identifier)
-            return
-        if identifier.unit == ADDRESS:
-            yield from self._address(identifier)
             return
         yield from self._measured(identifier, value)
         if not identifier.unit and value <= _MOST_NUMBERED:  # chapter 12 may be chapter XII
@@ -183,9 +192,10 @@ class Identified:
 
     def shares(self, value: Decimal, written: str) -> Iterator[Spot]:
         """Where a share of one stands in percent, in words or as a count: 50 %, half, 1 of 2; `written` may be 1/2."""
-        share = Fraction(value).limit_denominator(_MOST_PARTS)
+        share = exact(value)
         if abs(share - Fraction(value)) > _SAME_SHARE:
             return
+        yield from (spot for part, spot in self.parts if exact(part) == share)
         counts = {share.as_integer_ratio()} | {(int(part), int(whole)) for part, whole in _COUNTS.findall(written)}
         counted = "|".join(
             rf"{'(?:1|an?|one|une?)' if part == 1 else part}{_OF}{whole}(?!\w|[.,][0-9])" for part, whole in sorted(counts)
@@ -201,8 +211,28 @@ class Identified:
                 if not apart or (rounds and apart < _ROUNDED_PERCENT):
                     yield number, match.start(), match.end()
 
+    def percent(self, value: Decimal) -> Iterator[Spot]:
+        """Where a fraction stands that a percentage says, exactly or rounded: 1/2 for 50 %, 2/3 for 67 %."""
+        step = min(Fraction(10) ** value.normalize().as_tuple().exponent, Fraction(1))  # type: ignore[operator]
+        for share, spot in self.parts:
+            apart = abs(100 * exact(share) - Fraction(value))
+            if apart <= step / 2 or (exact(share).denominator % 3 == 0 and apart < step * _ROUNDED_PERCENT):
+                yield spot
+
     @cached_property
-    def _fractions(self) -> list[tuple[Decimal, Spot]]:
+    def has_periods(self) -> bool:
+        """Whether a text numbers a quarter or a half of a year."""
+        return any(other.noun in _PERIODS for _, other in self._ordinals) or any(map(_CODED.search, self._texts))
+
+    @cached_property
+    def periods(self) -> frozenset[int]:
+        """Where the answer numbers a quarter or a half of a year in words."""
+        numbered = (other for other in ordinals(self._response) if other.noun in _PERIODS)
+        return frozenset(other.start for other in numbered if not self._response[other.start].isdigit())
+
+    @cached_property
+    def parts(self) -> list[tuple[Decimal, Spot]]:
+        """The fractions of the texts, by their value."""
         return [
             (share, (number, match.start(), match.end()))
             for number, text in enumerate(self._texts)
@@ -211,9 +241,10 @@ class Identified:
         ]
 
     def _parts_at(self, value: Decimal) -> Iterator[Spot]:
-        """Where a fraction of this value stands."""
+        """Where a fraction of this value stands; one in words is no decimal."""
         if 0 < value < 1:
-            yield from (spot for share, spot in self._fractions if share == in_decimals(value))
+            alike = (spot for share, spot in self.parts if share == in_decimals(value))
+            yield from (spot for spot in alike if WORDED not in self._texts[spot[0]][spot[1] : spot[2]])
 
     def _digits(self, value: Decimal) -> Iterator[Spot]:
         ends = str(int(value))[-3:]  # which every writing has in one piece
@@ -228,7 +259,10 @@ class Identified:
         yield from self._parts_at(value)
 
     def _address(self, identifier: Identifier) -> Iterator[Spot]:
-        number, street = re.escape(identifier.value), re.escape(lower_case(street_of(identifier.text)))
+        digits = identifier.value.rstrip("abcdeqrtuis")
+        more = identifier.value.removeprefix(digits)
+        number = rf"{digits}[ \u00a0]?{more}" if more else rf"{digits}(?![ \u00a0]?(?:bis|ter|quater)(?!\w))"
+        street = re.escape(lower_case(street_of(identifier.text)))
         sought = re.compile(
             rf"(?<![\w.,]){number}(?!\w)[^.;:\n]{{0,50}}?(?<!\w){street}(?!\w)"
             rf"|(?<!\w){street}(?!\w)[^.;:\n0-9]{{0,20}}(?<![\w.,]){number}(?!\w)"
@@ -244,9 +278,13 @@ class Identified:
             (stated for stated in ordinals(self._response) if stated.start == identifier.start),
             Ordinal(value, "", identifier.start, identifier.end),
         )
+        coded = "".join(sign for sign, noun in _CODED_PERIODS.items() if noun == asked.noun)
+        if coded:
+            sought = re.compile(rf"(?<!\w)(?:[{coded}]{value}|{value}[{coded}](?:[0-9]{{2,4}})?)(?!\w)")
+            yield from ((at, *match.span()) for at, text in enumerate(self._texts) for match in sought.finditer(text))
         other_noun = asked.noun and any(other.noun == asked.noun for _, other in self._ordinals)
         for number, other in self._ordinals:
-            if other.value == value and (not other_noun or other.noun in (asked.noun, "")):
+            if other.value == value and (other.noun in (asked.noun, "") or not (other_noun or coded)):
                 yield number, other.start, other.end
         if asked.cardinal:
             yield from self._digits(Decimal(value))
@@ -262,7 +300,7 @@ class Identified:
         sought = re.compile(
             rf"(?<![0-9])0?(?:{firsts})(?:[^\w\n]{{1,3}}|[ \u00a0]?(?:h|pour|to|sur|contre|heures?)[ \u00a0]?)0?{second}(?![0-9])"
         )
-        whole = re.compile(rf"(?<![0-9])0?(?:{firsts})[ \u00a0]?(?:h|am|pm|a\.m|p\.m|heures?|o.clock)(?![0-9])")
+        whole = re.compile(rf"(?<![0-9])0?(?:{firsts})[ \u00a0]?(?:h|am|pm|a\.m|p\.m|heures?|o.clock)(?![ \u00a0\u202f]?[0-9])")
         for number, low in enumerate(self._low):
             match = sought.search(low) or (whole.search(low) if not second else None)
             if match:
@@ -281,6 +319,11 @@ class Identified:
                 between = begins <= day <= ends or (begins > ends and not ends < day < begins)
                 if between and _TO.fullmatch(low, first.end, last.start):
                     yield number, first.start, last.end
+
+
+def exact(share: Decimal) -> Fraction:
+    """The fraction that a share in four decimals is."""
+    return Fraction(share).limit_denominator(_MOST_PARTS)
 
 
 def _writings(value: Decimal) -> Iterator[str]:

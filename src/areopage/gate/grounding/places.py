@@ -1,6 +1,7 @@
 """Where texts have what an answer states: as it is written, by its value, and in writings that are not read as figures."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
@@ -8,10 +9,11 @@ from itertools import chain, islice, product
 
 from areopage.gate.grounding.figure_context import FigureReader, PlacedFigure, Spot
 from areopage.gate.reading.identifiers import Identifier
-from areopage.gate.reading.stated import AMOUNT_CUE, SINGLE, THINGS, CountedThings, Stated
+from areopage.gate.reading.stated import AMOUNT_CUE, SINGLE, THINGS, CountedThings, Stated, times_of
 from areopage.text import (
     BEFORE_AMOUNT,
     DIGITS,
+    LATIN,
     MONEY_SIGNS,
     PERIODS,
     UNIT_CUES,
@@ -48,6 +50,8 @@ _GOES_ON = re.compile(
     r"(?:[ \u00a0\u202f]?[a-zé]{1,8})?[ \u00a0\u202f\n](?:et demie?|and a half)\b"
     r"|[ \u00a0\u202f](?:et |and )?[0-9]{1,2}[ \u00a0\u202f](?:centimes?|cents?)\b"
 )
+_OTHER_ARTICLE = re.compile(rf"[ \u00a0\u202f](?:{LATIN})(?!\w)|(?:(?<=ter)|(?<=bis)|(?<=ies))[ \u00a0][A-Z](?![\w'’.])")
+_RANGE = re.compile(r"[0-9.,'’ \u00a0\u202f]{1,20}(?:à|et|ou|to|and|or|-|–)[ \u00a0\u202f]{0,2}[0-9]")
 _JOINED_BEFORE, _JOINED_AFTER = re.compile(r"[0-9][.,/-]$"), re.compile(r"[.,/-][0-9]")
 _GROUP_BEFORE = re.compile(r"(?:^|[^0-9A-Za-z])[0-9]{1,3}[ \u00a0\u202f\u2009]$")
 _GROUP_AFTER = re.compile(r"[ \u00a0\u202f\u2009][0-9]{3}(?![0-9])")
@@ -72,13 +76,15 @@ class ClaimPlaces:
         self._references: dict[str, list[Spot]] | None = None
         self._plain: list[str] = []
         self._rows: dict[int, Sequence[Row]] = {}
+        self._times: list[tuple[int, str, Spot]] | None = None
 
     def written(self, stated: TextFigure | Reference) -> list[Spot]:
         """Where the same characters stand, and no number goes on before or after them."""
         dated = isinstance(stated, TextFigure) and stated.kind == "date"
         key = (stated.text, dated)
         if key not in self._written:
-            self._written[key] = list(islice(self._word_by_word(stated.text, dated=dated), _MOST_SPOTS))
+            spots = self._word_by_word(stated.text, dated=dated)
+            self._written[key] = list(islice(self.alone(stated, spots), _MOST_SPOTS))
         return self._written[key]
 
     def valued(self, stated: TextFigure | Reference) -> list[Spot]:
@@ -89,7 +95,7 @@ class ClaimPlaces:
         texts = (number for number, text in enumerate(self._flat) if digits in text)
         alike = chain.from_iterable(self._valued(stated.kind, number).get(stated.value, ()) for number in texts)
         spots = (spot for figure, spot in alike if supports(figure, stated))
-        return list(islice(chain(spots, self._unit_apart(stated)), _MOST_SPOTS))
+        return list(islice(chain(spots, self.alone(stated, self._unit_apart(stated))), _MOST_SPOTS))
 
     def figures(self, kind: FigureKind, texts: Iterable[int] | None = None) -> Iterator[PlacedFigure]:
         """The figures of a kind, of all texts or of some; a duration without digits, "un an", is none, but "un an et demi" is."""
@@ -100,10 +106,26 @@ class ClaimPlaces:
         if (kind, number) not in self._figures:
             self._figures[kind, number] = [
                 (figure, (number, figure.start, figure.end))
-                for figure in self._read(self._flat[number]).of(kind)
+                for figure in sorted(self._read(self._flat[number]).of(kind), key=lambda figure: figure.start)
                 if figure.kind == kind and (kind != "duration" or DIGITS.search(figure.text) or _PART.search(figure.text.lower()))
             ]
         return self._figures[kind, number]
+
+    def alone(self, stated: TextFigure | Reference, spots: Iterator[Spot]) -> Iterator[Spot]:
+        """The spots that are no part of a longer figure of another value, or of another article: 12 h 30, 20 € 50, 5 bis."""
+        if isinstance(stated, Reference):
+            yield from ((number, start, end) for number, start, end in spots if not _OTHER_ARTICLE.match(self.texts[number], end))
+            return
+        if stated.kind not in ("amount", "duration"):
+            yield from spots
+            return
+        for spot in spots:
+            placed = self._figures_of(stated.kind, spot[0])
+            at = bisect_right(placed, spot[1], key=lambda figure: figure[1][1]) - 1
+            figure, (_, first, last) = placed[at] if at >= 0 else (stated, (spot[0], 0, 0))
+            inside = spot[2] <= last and (first, last) != spot[1:]
+            if not inside or figure.value == stated.value or _RANGE.match(figure.text):
+                yield spot
 
     def _valued(self, kind: FigureKind, number: int) -> Mapping[Decimal | str, Sequence[PlacedFigure]]:
         """The figures of a text by their value; a date also by its month, its year, and as a day of any year.
@@ -145,7 +167,7 @@ class ClaimPlaces:
             return None, True
         self._plain = self._plain or [lower_case(text).replace("-", " ").replace("\n", " ") for text in self.texts]
         if stated.kind == "duration":
-            return next(periods(self._plain, stated), None), True
+            return next(self.alone(stated, periods(self._plain, stated)), None), True
         priced = any(AMOUNT_CUE.search(text) for text in self._plain)
         cells = list(amounts_without_unit(self.texts, stated)) if priced else []
         for number, start, end in cells:
@@ -168,6 +190,19 @@ class ClaimPlaces:
         date = TextFigure(kind="date", value=iso, text=stated.text, start=stated.start, end=stated.end)
         named = re.compile(_act(stated.normalised.partition(" ")[0]), re.IGNORECASE)
         return next((spot for spot in self.valued(date) if named.search(self.texts[spot[0]])), None)
+
+    def times(self, stated: CountedThings) -> tuple[list[Spot], bool]:
+        """Where something is done as many times; and whether there is another number of times, of a rate for a rate."""
+        if self._times is None:
+            self._times = [
+                (int(match["number"]), times_of(match), (number, *match.span()))
+                for number, text in enumerate(self.texts)
+                if "fois" in text or "times" in text
+                for match in islice(THINGS.finditer(text), _MOST_NUMBERS)
+                if times_of(match)
+            ]
+        spots = [spot for value, _, spot in self._times if value == stated.value]
+        return spots[:_MOST_SPOTS], any(noun == stated.noun for _, noun, _ in self._times)
 
     def counted(self, stated: CountedThings) -> tuple[list[Spot], bool]:
         """Where a number stands; and whether the first of these places has what is counted beside it."""
@@ -268,10 +303,15 @@ def periods(low: Sequence[str], stated: TextFigure) -> Iterator[Spot]:
         return
     sought = list(PERIODS.get(int(stated.value), ())) if stated.unit == "month" else []
     for unit in UNIT_CUES.get(stated.unit, {}).get(int(stated.value), ()):
-        sought += [f"{article} {unit.strip()}" for article in ("un", "une", "one")]
+        word = unit.strip().removesuffix("s") if unit[0] == " " else unit
+        sought += [f"{article} {word}" for article in ("un", "une", "one")]
     for written, (number, text) in product(sought, enumerate(low)):
         start = text.find(written)
-        while start >= 0 and (text[start - 1 : start].isalnum() or _GOES_ON.match(text, start + len(written))):
+        while start >= 0 and (
+            text[start - 1 : start].isalnum()
+            or _GOES_ON.match(text, start + len(written))
+            or (written.endswith(" an") and text[start + len(written) : start + len(written) + 1].isalpha())
+        ):
             start = text.find(written, start + 1)
         if start >= 0:
             yield number, start, start + len(written)

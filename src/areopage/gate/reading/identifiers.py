@@ -3,9 +3,10 @@
 | kind | found | value |
 |---|---|---|
 | contact | e-mail addresses, links and domains, telephone numbers, IBANs | without scheme, spaces and country code |
-| code | AX-3041, B21, 3.4.1, an amount that is no number (3S0 euros) | letters and digits in upper case |
+| code | AX-3041, B21, 3.4.1 | letters and digits in upper case |
+| code | an amount that is no number (3S0 euros): `unit` is `amount` | the same |
 | number | 15 kg, 65 l/min, 4:1, page 41, 2100000 people | its digits, or both sides of a ratio |
-| number | 12 rue des Lilas, 40 Castle Parade: `unit` is `address` | the number of the house |
+| number | 12 rue des Lilas, 4 bis rue Foch: `unit` is `address` | the number of the house |
 | number | 19e siècle, Louis XIV, 21st floor: `unit` is `ordinal` | its value and what is numbered |
 | weekday | samedi, Monday | 0 for Monday to 6 |
 
@@ -79,7 +80,8 @@ _DIGITS = (
 _NUMBER = re.compile(rf"(?<![\w.,/:^°])(?<![\w.,/:^°)]-){_DIGITS}")
 _RANGE_END = re.compile(r"(?<![\w.,/:-])[0-9]{1,5}[-–](?P<last>[0-9]{1,5})(?![\w/:-]|[.,][0-9]|[ \u00a0][0-9]{3}(?![0-9]))")
 FRACTION = re.compile(
-    r"(?<![\w.,/-])(?P<part>[0-9]{1,5})[ \u00a0]?[/\u2044][ \u00a0]?(?P<whole>10{1,5}|[2-9])(?:e|è|ème|ième|th)?s?(?![\w/])"
+    r"(?<![\w.,/-])(?P<part>[0-9]{1,5})[ \u00a0]?(?:[/\u2044][ \u00a0]?(?P<whole>10{1,5}|[2-9])(?:e|è|ème|ième|th)?s?"
+    r"|\u2044(?P<parts>[0-9]{2,4}))(?![\w/])"
 )
 """A number of parts and how many parts there are: 2/3, 9/10."""
 # "Step 1/3", "page 1/2" and "(1/2)" at the end of a line number something.
@@ -200,12 +202,12 @@ _STREETS = (
 _PROPER = r"[A-ZÀ-Þ](?:\w{0,3}\.|[\w'’-]{0,30})"
 # The number of a house with its street: the last word of the street's name identifies it.
 _ADDRESS = re.compile(
-    r"(?<![\w.,/-])(?P<number>[0-9]{1,4})(?:[ \u00a0]?(?:bis|ter|[A-D])(?!\w))?,?[ \u00a0]"
+    r"(?<![\w.,/-])(?P<number>[0-9]{1,4})(?:[ \u00a0]?(?P<more>bis|ter|quater|[A-D])(?!\w))?,?[ \u00a0]"
     rf"(?!av\.?[ \u00a0]?J\.?-?C)(?:(?i:{_STREET})[ \u00a0](?:(?:de|du|des|la|le|les)[ \u00a0]|[ld]['’]){{0,3}}"
     rf"(?:{_PROPER}[ \u00a0]){{0,3}}(?P<street>{_PROPER})"
     rf"|(?:{_PROPER}[ \u00a0]){{0,3}}(?P<street2>{_PROPER})[ \u00a0](?:{_STREETS})(?!\w))"
 )
-ADDRESS = "address"
+ADDRESS, AMOUNT = "address", "amount"
 _HOUR = re.compile(r"(?<![\w.,:/-])(?P<hour>[0-9]{1,2})(?:[.:h](?P<minute>[0-5][0-9]))?[ \u00a0]?(?P<half>[ap])\.?m\b")
 ORDINAL = "ordinal"
 # Short ones are units only as they are written: "5 A", not "5 a day".
@@ -278,7 +280,10 @@ def identifiers(text: str, low: str) -> list[Identifier]:
     free = bytearray(len(text))
     free_standing: list[Identifier] = []
     starts = [match.start() for match in DIGITS.finditer(text)]
-    addresses = [_made("number", match, match["number"], ADDRESS) for match in matches_at(_ADDRESS, text, starts)]
+    addresses = [
+        _made("number", match, match["number"] + (match["more"] or "").lower(), ADDRESS)
+        for match in matches_at(_ADDRESS, text, starts)
+    ]
     numbered = [
         Identifier(
             kind="number",
@@ -322,7 +327,7 @@ def codes(text: str) -> Iterator[Identifier]:
         if not _THOUSANDS.fullmatch(match.group()):
             yield _made("code", match, squashed(match.group()))
     for match in _UNREAD_AMOUNT.finditer(text):
-        yield _made("code", match, squashed(match.group()))
+        yield _made("code", match, squashed(match.group()), AMOUNT)
 
 
 def numbers(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
@@ -333,9 +338,7 @@ def numbers(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
     for match in matches_at(_RATIO, text, starts):
         yield _made("number", match, f"{int(match['first'])}:{int(match['second'])}")
     for match, share in fractions(text, starts):
-        before = text[max(0, match.start() - 20) : match.start()]
-        if not (_NUMBERED.search(before) or (before.endswith("(") and _NUMBERED_LINE.match(text, match.end()))):
-            yield _made("number", match, f"{share:f}", *unit_after(text, match.end()))
+        yield _made("number", match, f"{share:f}", *unit_after(text, match.end()))
     for match in matches_at(_NUMBER, text, starts):
         unit, factor = unit_after(text, match.end())
         if not unit and (text[match.end() : match.end() + 1].isalpha() or _lists(text, match)):
@@ -354,8 +357,11 @@ def numbers(text: str, starts: Sequence[int]) -> Iterator[Identifier]:
 def fractions(text: str, starts: Sequence[int]) -> Iterator[tuple[re.Match[str], Decimal]]:
     """The proper fractions of a text, "2/3", with their values in four decimals as the sign "⅔" is read."""
     for match in matches_at(FRACTION, text, starts) if "/" in text or "\u2044" in text else ():
-        if 0 < int(match["part"]) < int(match["whole"]):
-            yield match, in_decimals(Decimal(match["part"]) / Decimal(match["whole"]))
+        part, whole = int(match["part"]), int(match["whole"] or match["parts"])
+        before = text[max(0, match.start() - 20) : match.start()]
+        numbered = _NUMBERED.search(before) or (before.endswith("(") and _NUMBERED_LINE.match(text, match.end()))
+        if 0 < part < whole and not numbered:
+            yield match, in_decimals(Decimal(part) / whole)
 
 
 def in_decimals(share: Decimal) -> Decimal:

@@ -38,6 +38,8 @@ _NOUNS: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys(("chapitre", "chapter"), "chapter")
     | dict.fromkeys(("édition", "edition"), "edition")
     | dict.fromkeys(("anniversaire", "anniversary"), "anniversary")
+    | dict.fromkeys(("trimestre", "trimestres", "trim", "quarter", "quarters"), "quarter")
+    | dict.fromkeys(("semestre", "semestres", "semester", "semesters"), "half-year")
 )
 """What an ordinal in words stands before, in one word for both languages."""
 _ROMAN = r"(?:[IVX]{1,7}|(?=[IVXLCDM]{2,8}(?![A-Z]))[IVXLCDM]{2,8})"

@@ -50,7 +50,7 @@ _MONEY_CUE = (
 _SIGNS = ("%", "‰", "point", "million", "milliard", " an", "-an", " h", "h ", "h0", "h1", "h2", "h3", "h4", "h5")
 _NEAR = re.compile(
     "|".join(map(re.escape, (*_SIGNS, *_TIME)))
-    + rf"|{_MONEY_CUE}|bps?(?![a-z])|[0-9]/[0-9]|[0-9]\.[0-9][0-9]\.|(?<![a-z])pt?[0-9]"
+    + rf"|{_MONEY_CUE}|bps?(?![a-z])|[0-9][ \u00a0\u202f]?(?:j|sem)(?![a-z])|[0-9]/[0-9]|[0-9]\.[0-9][0-9]\.|(?<![a-z])pt?[0-9]"
 )
 PERCENTAGE_CUE = re.compile("%|cent|‰|point|bp|pp")
 AMOUNT_CUE = re.compile(_MONEY_CUE)
@@ -65,10 +65,13 @@ _NOUN = r"[ \u00a0\u202f](?P<noun>[^\W\d_]{3,30})"
 THINGS = re.compile(rf"{_BEFORE_THINGS}(?P<number>[0-9]{{1,6}}){_NOUN}")
 SINGLE = re.compile(rf"(?<![\w'’-])(?:une?|an?|one|(?:une? )?seule?|(?:a )?single){_NOUN}", re.IGNORECASE)
 """One thing, with its noun."""
+TIMES, RATED = "times", "times per"
+"""The nouns of a number of times."""
+_RATE = re.compile(r"[ \u00a0](?:par|per|an?|each|every|chaque|tous|toutes|dans)[ \u00a0]")
 
 
 class CountedThings(Struct, frozen=True, kw_only=True):
-    """A number of things, "3 témoins": `noun` is the stem of what is counted."""
+    """A number of things, "3 témoins": `noun` is the stem of what is counted, or `TIMES` or `RATED`."""
 
     value: int
     noun: str
@@ -119,10 +122,17 @@ def _free(stated: Iterable[Stated], taken: bytearray) -> list[Stated]:
     return free
 
 
+def times_of(match: re.Match[str]) -> str:
+    """What a number of times is called that `THINGS` finds: a rate, "3 fois par an", is another thing; "" for other things."""
+    if match["noun"] not in ("fois", "times"):
+        return ""
+    return RATED if _RATE.match(match.string, match.end()) else TIMES
+
+
 def _things(response: str, starts: Sequence[int]) -> Iterator[CountedThings]:
     for match in matches_at(THINGS, response, starts):
-        noun = stem(match["noun"])
-        if noun and not is_light(match["noun"]) and match["noun"][0].islower() and match["noun"] not in ("av", "apr"):
+        noun = times_of(match) or ("" if is_light(match["noun"]) else stem(match["noun"]))
+        if noun and match["noun"][0].islower() and match["noun"] not in ("av", "apr"):
             yield CountedThings(value=int(match["number"]), noun=noun, text=match.group(), start=match.start(), end=match.end())
 
 
