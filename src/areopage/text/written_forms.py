@@ -49,8 +49,11 @@ _LATEX = re.compile(
 _FORMULA = re.compile(r"\$(?=(?P<inside>[^$\n]{1,200})\$(?![0-9]))")
 _FORMULA_SIGNS = re.compile(r"\\[A-Za-z%,;:!]|\{,\}|\A[0-9.,]{1,20}\Z")
 # What looks back stands behind the sign that it belongs to, so that a search goes from sign to sign.
-_SEPARATOR = re.compile(rf"[{_SPACES}’‘ʼ′`´٬](?<=[0-9].)(?=[0-9]{{3}}(?![0-9]))")
+_SEPARATING = f"{_SPACES}’‘ʼ′`´٬"
+_SEPARATOR = re.compile(rf"[{_SEPARATING}](?<=[0-9].)(?=[0-9]{{3}}(?![0-9]))")
+_SEPARATED = re.compile(rf"[0-9][{_SEPARATING}][0-9]")
 _PER_MILLE = re.compile(r"(?<!\w)(?:pour|per|p\.)[ \u00a0](?:mille|thousand)(?!\w)", re.IGNORECASE)
+_HYPHEN_BREAK = re.compile(r"[-\u2010\u00ad][ \t]{0,3}\r?\n")
 _WORD_BREAK = re.compile(
     rf"(?P<hyphen>[-\u2010\u00ad])(?<={_LETTER}{_LETTER}.)[ \t]{{0,3}}\r?\n[ \t]{{0,40}}(?=(?P<rest>[a-zà-öø-ÿœ]{{2,30}}))"
 )
@@ -134,7 +137,7 @@ def as_read(text: str) -> str:
         text = _LATEX.sub(_latex_sign, text) if "\\" in text or "{,}" in text else text
     if "\n" in text:
         text = unbroken(text, FILLER)
-    if not text.isascii():
+    if not text.isascii() and _SEPARATED.search(text):
         text = _SEPARATOR.sub(lambda match: _SEPARATORS.get(match.group(), "\u00a0"), text)
     low = text.lower()
     return _PER_MILLE.sub(lambda match: _filled("‰", match), text) if "mille" in low or "thousand" in low else text
@@ -146,8 +149,8 @@ def unbroken(text: str, filler: str = "") -> str:
     Args:
         filler: what stands for each character that is left out.
     """
-    if "-" in text or "\u2010" in text or "\u00ad" in text:
-        compounds = frozenset(_COMPOUND.findall(text)) if _WORD_BREAK.search(text) else frozenset[str]()
+    if _HYPHEN_BREAK.search(text):
+        compounds = frozenset(_COMPOUND.findall(text))
         text = _WORD_BREAK.sub(lambda match: _joined_word(match, compounds, filler), text)
         text = _JOINED_DIGITS.sub(lambda match: _filled("-", match, filler), text)
     if _DIGIT_BREAK.search(text):

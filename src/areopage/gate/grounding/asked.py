@@ -49,8 +49,13 @@ _SHORTEST = 3  # characters of what is looked for as it is written
 _LIST_MARK = re.compile(r"(?:\A|\n)[ \t]*[0-9]{1,2}[.)]\s")
 
 
-def loose_tokens(response: str, stated: Sequence[Stated]) -> list[Token]:
-    """What may be codes and numbers of an answer, outside of what it states; with the noun behind each, and where it stands."""
+def loose_tokens(question: str, response: str, stated: Sequence[Stated]) -> list[Token]:
+    """What may be codes and numbers of an answer, outside of what it states; with the noun behind each, and where it stands.
+
+    Where the question has none, the answer has none of it.
+    """
+    if not _TOKEN.search(question):
+        return []
     taken = bytearray(len(response))
     for statement in stated:
         taken[statement.start : statement.end] = b"\1" * (statement.end - statement.start)

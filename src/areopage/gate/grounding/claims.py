@@ -107,20 +107,23 @@ def check_claims(prompt: str, response: str, documents: Sequence[Document]) -> l
     """The figures and references of an answer, whose citations may be blanked, in order."""
     readable = Readable(response)
     stated = stated_in(readable.text)
-    agreement = agreed(Readable(prompt).text, readable.text, [document.text for document in documents])
+    question = Readable(prompt).text
+    agreement = agreed(question, readable.text, [document.text for document in documents])
     if agreement:
         start, end = readable.span(*agreement)
         return [Claim(kind="name", place=Place(start=start, end=end, text=readable.original(*agreement)), state="asserted")]
     if not stated and not _MAY_NAME.search(readable.text):
         return []
-    return _Check(prompt, readable, documents, stated).claims()
+    return _Check(prompt, question, readable, documents, stated).claims()
 
 
 class _Check:
     """The documents' texts come first, then titles: these hold figures, but show no place and no context."""
 
-    def __init__(self, prompt: str, response: Readable, documents: Sequence[Document], stated: Sequence[Stated]) -> None:
-        self._documents, self._readable = documents, response
+    def __init__(
+        self, prompt: str, question: str, response: Readable, documents: Sequence[Document], stated: Sequence[Stated]
+    ) -> None:
+        self._asked, self._documents, self._readable = question, documents, response
         self._texts = [Readable(document.text) for document in documents]
         texts = [readable.text for readable in self._texts]
         read = cache(FigureText)
@@ -142,12 +145,11 @@ class _Check:
         checked = [(statement, claim) for statement, claim in checked if not self._is_unsaid(statement, claim)]
         self._stated, claims = [statement for statement, _ in checked], [claim for _, claim in checked]
         missing = [at for at, claim in enumerate(claims) if not claim.supported]
-        loose = loose_tokens(self._response, self._stated)
+        loose = loose_tokens(self._asked, self._response, self._stated)
         if not missing and not loose:
             return claims
-        question = Readable(self._prompt).text
-        asked = QuestionText(question, self._response, self._read)
-        premises = Premises(question, self._response, self._places.texts)
+        asked = QuestionText(self._asked, self._response, self._read)
+        premises = Premises(self._asked, self._response, self._places.texts)
         before = list(claims)
         for at in missing:
             spot = asked.spot(self._stated[at])
@@ -196,7 +198,7 @@ class _Check:
         dates = any(claim.kind == "date" and claim.state in ("missing", "asserted") for claim in claims)
         days = [str(figure.value) for figure in self._read(asked.dated).of("date")] if dates else []
         spans = self._spans(asked) if days else []
-        yearly = _YEARLY.search(self._response) is not None
+        yearly = any(claims[at].kind == "amount" for at in unsettled) and _YEARLY.search(self._response) is not None
         for _ in range(_PASSES):
             before = len(sums)
             for at in unsettled:

@@ -116,15 +116,14 @@ class MarkedSentence:
 
 def changes_of(sentence: str, stems: Set[str], near: str, language: str) -> tuple[Change, ...]:
     """What a sentence changes of the one in `near` that it nearly copies; () for one that copies none, or changes nothing."""
+    if sentence.strip() in near and sentence.strip() in _texts(near, language):
+        return ()
     marked = MarkedSentence(sentence)
     core = marked.without_clauses()
     core = core if len(core) >= _FEWEST else marked.stems
     if len(core) < _FEWEST or not _may_be_copied(core, frozenset(stems_of(parted(near).split()))):
         return ()
-    texts = [span.text for span in sentences(_UNSPACED.sub(r"\g<0> ", near), language)[:_MOST_SENTENCES]]
-    if sentence.strip() in texts:
-        return ()
-    cuts = [(text, frozenset(stems_of(parted(text).split()))) for text in texts]
+    cuts = [(text, frozenset(stems_of(parted(text).split()))) for text in _texts(near, language)]
     pieces = [
         MarkedSentence(text)
         for text, roots in cuts
@@ -147,9 +146,13 @@ def changes_of(sentence: str, stems: Set[str], near: str, language: str) -> tupl
     return changes
 
 
+def _texts(near: str, language: str) -> list[str]:
+    return [span.text for span in sentences(_UNSPACED.sub(r"\g<0> ", near), language)[:_MOST_SENTENCES]]
+
+
 def _may_be_copied(core: Set[str], roots: Set[str]) -> bool:
     """Whether a text with some roots may have enough of a sentence's words, or of their opposites."""
-    return sum(stem in roots or stem in OPPOSITES for stem in core) >= _LEAST * len(core)
+    return len(core) - len([stem for stem in core - roots if stem not in OPPOSITES]) >= _LEAST * len(core)
 
 
 def _changes(sentence: MarkedSentence, other: MarkedSentence) -> Iterator[Change]:

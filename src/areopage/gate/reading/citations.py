@@ -46,7 +46,7 @@ _UUID_LENGTH = 36
 _DIGITS = re.compile(r"[0-9]+")
 
 
-_TOKEN = re.compile(r"(?<![\w./@-])[^\W_][\w.-]{2,80}(?<=[^\W_])(?![\w/@]|[.-]\w)")
+_TOKEN = re.compile(r"(?<![\w./@-])(?=[\w.-]*[0-9])[^\W_][\w.-]{2,80}(?<=[^\W_])(?![\w/@]|[.-]\w)")
 _DISTINCTIVE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]{2}).{4,}", re.DOTALL)
 _SHORTEST_SOURCE = 6  # characters of a source that is a citation wherever it stands
 _SUPERSCRIPT = re.compile(r"[¹²³⁰⁴-⁹]{1,3}(?![\w¹²³⁰⁴-⁹])")
@@ -179,7 +179,7 @@ def _anywhere(response: str, names: "_Names") -> Iterator[tuple[str, str | None,
         label = match.group()
         if label in names.distinctive:
             yield label, label, match.start(), match.end()
-        elif not label.isalpha() and distinctive(label) and names.written_like_an_id(label):
+        elif distinctive(label) and names.written_like_an_id(label):
             yield label, names.find(label), match.start(), match.end()
 
 
