@@ -11,7 +11,9 @@ def _names(*lines: str) -> frozenset[str]:
     return frozenset(name for line in lines for name in line.split())
 
 
-SILENT = _names("script style noscript template svg math head iframe object canvas audio video select datalist")
+SILENT = _names("script style noscript template svg head iframe object canvas audio video select datalist")
+# Struck out, no text of the page any more; and what repeats a formula in another notation.
+SILENT |= _names("del s strike annotation annotation-xml")
 VOID = _names("area base br col embed hr img input link meta source track wbr")
 BLOCKS = _names(
     "address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption figure footer",
@@ -38,8 +40,14 @@ _ENDS = {
     "tr": (_IN_ROWS - CELLS, _IN_ROWS - CELLS | {"table"}),
     "head": (_FLOW, _names("html")),
 }
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_HIDDEN_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|text-decoration(?:-line)?\s*:[^;]{0,40}line-through"
+    r"|(?:font-size|opacity)\s*:\s*0*\.?0+(?:px|pt|r?em|%)?\s*(?:;|!|\Z)",
+    re.IGNORECASE,
+)
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+# What stands between the parts of an element of a formula.
+_JOINTS = {"mfrac": "/", "msup": "^", "msub": "_", "msubsup": " ", "munder": " ", "mover": " ", "munderover": " ", "mroot": " "}
 _MOST_SPANNED = 100  # rows or columns of a cell
 _SPACE = re.compile(r"\s+")
 # Quantifiers are possessive: no text is read again because what follows does not fit.
@@ -159,6 +167,8 @@ class _Page:
         self._silent, self._depth = "", 0
         self._raised = False  # inside of a superscript
         self._nested = 0  # tables and lists that were opened inside of that tag
+        self._in_lines = False  # inside of preformatted text
+        self._formula: list[_Part] = []  # the elements of a formula that are open
 
     def open_tag(self, tag: str, attributes: Attributes) -> None:
         """Process an opening tag."""
@@ -175,8 +185,11 @@ class _Page:
             self._heading = []
         elif tag in CELLS and self._heading is None:
             self._pieces.append(_CELL * self._grid.place(dict(attributes)))
+        elif self._formula or tag == "math":
+            self._open_formula(tag)
         else:
             self._raised = self._raised or tag == "sup"
+            self._in_lines = self._in_lines or tag == "pre"
             self._separate(tag)
 
     def close_tag(self, tag: str) -> None:
@@ -187,9 +200,40 @@ class _Page:
             self._close_silent(tag)
         elif tag in HEADINGS and self._heading is not None:
             self._end_heading(int(tag[1]))
+        elif self._formula:
+            self._close_formula(tag)
         elif tag not in CELLS:
             self._raised = self._raised and tag != "sup"
+            self._in_lines = self._in_lines and tag != "pre"
             self._separate(tag, closing=True)
+
+    def _open_formula(self, tag: str) -> None:
+        """Begin an element of a formula; its place in the one around it is written out, so that 1/2 does not become 12."""
+        if self._formula:
+            around = self._formula[-1]
+            around.children += 1
+            joint = _JOINTS.get(around.tag, "") if around.children > 1 else ""
+            self._raised = joint == "^" and tag == "mn"
+            self._tell("" if self._raised else joint or " " * (tag == "mfrac" and around.children > 1))
+        inner = bool(self._formula) and self._formula[-1].tag in _JOINTS
+        grouped = tag == "msqrt" or (inner and tag in ("mrow", "mfrac"))
+        self._formula.append(_Part(tag, grouped))
+        self._tell("√(" if tag == "msqrt" else "(" if grouped else " " if tag in ("math", "mtr", "mtd") else "")
+
+    def _close_formula(self, tag: str) -> None:
+        """End an element of a formula, and those in it that were never closed."""
+        if all(part.tag != tag for part in self._formula):
+            return
+        while self._formula:
+            part = self._formula.pop()
+            self._raised = False
+            self._tell(")" if part.grouped else " " if part.tag == "math" else "")
+            if part.tag == tag:
+                return
+
+    def _tell(self, text: str) -> None:
+        """Add text that the page's structure says."""
+        (self._pieces if self._heading is None else self._heading).append(text)
 
     def _end_silent_before(self, tag: str) -> None:
         """End an invisible element whose end tag was left out, where a tag begins that it cannot hold."""
@@ -219,7 +263,7 @@ class _Page:
         elif self._heading is not None:
             self._heading.append(data)
         else:
-            text = _SPACE.sub(" ", data)
+            text = data.replace("\r", "\n") if self._in_lines else _SPACE.sub(" ", data)
             self._pieces.append(text.translate(_RAISED) if self._raised and text.strip().isdecimal() else text)
 
     def end_part(self) -> None:
@@ -262,6 +306,13 @@ class _Page:
         if not self._grids:
             self._grids.append(_Grid())
         return self._grids[-1]
+
+
+class _Part:
+    """An element of a formula that is open: how many others have begun in it, and whether it stands in parentheses."""
+
+    def __init__(self, tag: str, grouped: bool) -> None:
+        self.tag, self.grouped, self.children = tag, grouped, 0
 
 
 class _Grid:
