@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from areopage.text import plain, sentences
 
-VERSION = 2  # of the way texts are cut; part of what tells an unchanged file
+VERSION = 3  # of the way texts are read and cut; part of what tells an unchanged file
 SHORTEST_MARK = 4  # characters of the hash in an id
 LONGEST_STEM = 32
 OWN_ID = re.compile(r"[\w.:/#@+-]{1,64}")

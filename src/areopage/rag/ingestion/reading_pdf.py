@@ -8,8 +8,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from areopage.errors import DatasetError, MissingExtra
+from areopage.errors import DatasetError, MissingExtra, counted
 from areopage.rag.ingestion.chunking import SourceFile, SourceText, TextPart, Unread
+from areopage.rag.ingestion.pdf_fields import typed_lines
+from areopage.rag.ingestion.pdf_page import read_page
 from areopage.text import unbroken
 
 if TYPE_CHECKING:
@@ -52,37 +54,57 @@ def read_pdf(file: SourceFile) -> Iterator[SourceText | Unread]:
             reader = PdfReader(stream)
             if reader.is_encrypted and not reader.decrypt(""):
                 raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password")
-            pages = _page_texts(reader, file)
+            pages, hidden = _page_texts(reader, file)
             title = str(reader.metadata.title or "").strip() if reader.metadata else ""
     except DependencyError:
         raise DatasetError(f"{file.path}: the PDF is encrypted: save it without a password, or install cryptography") from None
     except (PyPdfError, *BROKEN) as error:
         raise DatasetError(f"{file.path}: the PDF cannot be read ({type(error).__name__}): save it anew") from None
     silent = [number for number, text in enumerate(pages, start=1) if not text.strip()]
+    if len(silent) == len(pages) and hidden:
+        raise DatasetError(f"{file.path}: no reader sees any text of its {len(pages)} pages: all of it is hidden")
     if len(silent) == len(pages):
         raise DatasetError(f"{file.path}: none of its {len(pages)} pages holds text: it was scanned, recognise the text first")
     if silent:
         shown = ", ".join(map(str, silent[:SHOWN_PAGES])) + (", ..." if len(silent) > SHOWN_PAGES else "")
         yield Unread(file=file.name, reason=f"{len(silent)} of {len(pages)} pages hold no text ({shown}): the others were read")
+    if hidden:
+        shown = ", ".join(map(str, list(hidden)[:SHOWN_PAGES])) + (", ..." if len(hidden) > SHOWN_PAGES else "")
+        lines = [line for page in hidden.values() for line in page]
+        what = f"{counted(len(lines), 'line')} of hidden text on {len(hidden)} of {len(pages)} pages ({shown})"
+        yield Unread(file=file.name, reason=f"{what}, such as {lines[0]!r}: no reader sees it, so it was left out")
     parts = (TextPart(text=text, page=number) for number, text in enumerate(pages, start=1) if text.strip())
     yield SourceText(parts=tuple(parts), title="" if FILE_NAME.search(title) else title)
 
 
-def _page_texts(reader: "PdfReader", file: SourceFile) -> list[str]:
-    """The text of each page."""
+def _page_texts(reader: "PdfReader", file: SourceFile) -> tuple[list[str], dict[int, tuple[str, ...]]]:
+    """The text of each page with what is typed into it, and the hidden texts by page."""
     if len(reader.pages) > MOST_PAGES:
         raise DatasetError(f"{file.path}: has {len(reader.pages):,} pages, more than {MOST_PAGES:,}: split it")
     check = _stopwatch(file)
     texts: list[str] = []
+    hidden: dict[int, tuple[str, ...]] = {}
+    layers_off = _layers_off(reader)
     length = 0
-    for page in reader.pages:
+    for number, page in enumerate(reader.pages, start=1):
         check()
-        text = unbroken(page.extract_text(visitor_operand_before=check).replace("\0", ""))
+        read = read_page(page, layers_off, check)
+        if read.hidden:
+            hidden[number] = read.hidden
+        text = "\n".join([unbroken(read.text.replace("\0", "")), *filter(None, typed_lines(page))])
         length += len(text)
         if length > MOST_TEXT:
             raise DatasetError(f"{file.path}: its pages hold more than {MOST_TEXT:,} characters: split it")
         texts.append(text)
-    return texts
+    return texts, hidden
+
+
+def _layers_off(reader: "PdfReader") -> frozenset[int]:
+    """The numbers of the objects of layers that are not shown."""
+    layers = reader.root_object.get("/OCProperties")
+    shown = layers.get_object().get("/D") if layers is not None else None
+    off = shown.get_object().get("/OFF") if shown is not None else None
+    return frozenset(layer.idnum for layer in off.get_object() if hasattr(layer, "idnum")) if off is not None else frozenset()
 
 
 def _stopwatch(file: SourceFile) -> Callable[..., None]:

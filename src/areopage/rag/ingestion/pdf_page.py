@@ -1,0 +1,353 @@
+"""The text of a page of a PDF that a reader sees: without what is hidden, struck twice, or glued to a raised digit."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+if TYPE_CHECKING:
+    from pypdf import PageObject
+
+Matrix = Sequence[float]
+Colour = tuple[float, ...] | None
+"""Red, green and blue from 0 to 1; None where it is not known."""
+Box = tuple[float, float, float, float]
+
+_IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+_WHITE, _BLACK = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)
+_INVISIBLE = (3, 7)  # text rendering modes that paint nothing
+_FILLED = (0, 4)  # modes that paint with the fill's colour alone
+_ALIKE = 0.06  # of colours that nobody tells apart
+_TINY = 1.0  # point
+_BEYOND = 2.0  # points outside of the page
+_SHIFT = 0.12  # of the size of its letters, by which a text is struck again
+_MOST_STRUCK = 3  # places of the same text that are compared
+_LEAST_SIDE = 4.0  # points of a box that can lie under or over a text
+_MOST_BOXES = 500  # of a page that are looked at
+_SCANNED = 0.5  # of a page that a picture takes whose text is the invisible one
+_SMALLER, _LOWEST_RISE, _HIGHEST_RISE = 0.85, 0.1, 0.9  # of the size before, for a raised digit
+_MOST_RAISED = 3  # digits
+_LONGEST_SHOWN = 60  # characters of a hidden text
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_FAMILIES = {"/DeviceGray": 1, "/CalGray": 1, "/DeviceRGB": 3, "/CalRGB": 3, "/DeviceCMYK": 4}
+_SETS_COLOUR = {b"g": 1, b"rg": 3, b"k": 4}
+_FILLS, _ENDS_PATH = (b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*"), (b"S", b"s", b"n")
+_MOVES = (b"Td", b"TD", b"Tm", b"T*", b"BT", b"'", b'"')
+
+
+class PageText(Struct, frozen=True, kw_only=True):
+    """The text of a page, and the beginnings of the lines on it that a reader does not see."""
+
+    text: str
+    hidden: tuple[str, ...] = ()
+
+
+class _State(Struct, frozen=True):
+    """The part of the graphics state that tells whether a text is seen. `components`: of the fill's colours, 0 where unknown."""
+
+    mode: float = 0
+    fill: Colour = _BLACK
+    components: int = 1
+    opacity: float = 1.0
+    blended: bool = False
+    size: float = 0.0
+    rise: float = 0.0
+
+
+class _Shown(Struct, frozen=True):
+    """A text: the number of its operator, its characters as the file has them, where it begins, and how it is painted."""
+
+    number: int
+    raw: bytes
+    x: float
+    y: float
+    size: float
+    state: _State
+    moved: bool
+    layer_off: bool
+
+
+class _Painted(Struct, frozen=True):
+    """A box that was painted, as large as its path; `opaque`: whether it covers what lies under it."""
+
+    number: int
+    box: Box
+    colour: Colour
+    opaque: bool
+
+    def holds(self, x: float, y: float) -> bool:
+        """Whether a point lies in it."""
+        return self.box[0] <= x <= self.box[2] and self.box[1] <= y <= self.box[3]
+
+
+def read_page(page: "PageObject", layers_off: frozenset[int], check: Callable[..., None]) -> PageText:
+    """Read a page; it is read again without the texts that are not seen, or that are struck twice, where there are some.
+
+    Args:
+        layers_off: the numbers of the objects of layers that are not shown.
+        check: called before each step.
+    """
+    reading = _Reading(page, layers_off, check, frozenset())
+    text = reading.text()
+    numbers = frozenset(shown.number for shown in reading.shown)
+    hidden = frozenset(shown.number for shown in reading.shown if reading.is_hidden(shown))
+    left_out = hidden | frozenset(_struck_again([shown for shown in reading.shown if shown.number not in hidden]))
+    if left_out:
+        text = _Reading(page, layers_off, check, left_out).text()
+    unseen = _Reading(page, layers_off, check, numbers - hidden).text() if hidden else ""
+    lines = [" ".join(line.split())[:_LONGEST_SHOWN] for line in unseen.splitlines()]
+    return PageText(text=text, hidden=tuple(filter(None, lines)))
+
+
+class _Reading:
+    """One pass over a page. The library reports each operator before it carries it out: a text can be taken out of it."""
+
+    def __init__(
+        self, page: "PageObject", layers_off: frozenset[int], check: Callable[..., None], left_out: frozenset[int]
+    ) -> None:
+        self._page, self._off, self._check, self._left_out = page, layers_off, check, left_out
+        self._number = 0
+        self._state, self._states = _State(), list[_State]()
+        self._moved = True
+        self._layers: list[bool] = []  # of marked contents that are open, whether each belongs to a layer that is off
+        self._base: list[Matrix] = [_IDENTITY]
+        self._resources: list[Any] = [_entry(page, "/Resources")]
+        self._outside: list[tuple[_State, bool]] = []  # of the XObjects that are open: the state, whether it is a form
+        self._path: list[tuple[float, float]] = []
+        self._pieces: list[tuple[str, float, float]] = []
+        self.shown: list[_Shown] = []
+        self._painted: list[_Painted] = []
+        self._scanned = False
+        left, bottom, right, top = map(float, page.cropbox)
+        self._box: Box = (min(left, right), min(bottom, top), max(left, right), max(bottom, top))
+
+    def text(self) -> str:
+        """Read the page; digits that are set higher and smaller than what they follow are raised ones."""
+        whole: str = self._page.extract_text(
+            visitor_operand_before=self._before, visitor_operand_after=self._after, visitor_text=self._piece
+        )
+        # where the library does not tell all of its pieces, they are not what is read
+        return "".join(_with_raised(self._pieces)) if "".join(text for text, _, _ in self._pieces) == whole else whole
+
+    def is_hidden(self, shown: _Shown) -> bool:
+        """Whether a reader does not see a text. That of a scanned page is written invisibly over its picture, and is read."""
+        self._check()
+        state, (_, bottom, right, top) = shown.state, self._box
+        if state.mode in _INVISIBLE:
+            return not self._scanned
+        if shown.layer_off or state.opacity <= 0 or 0 < shown.size < _TINY:
+            return True
+        if shown.x > right + _BEYOND or not bottom - _BEYOND - shown.size <= shown.y <= top + _BEYOND:
+            return True
+        x, y = shown.x + 0.25 * shown.size, shown.y + 0.3 * shown.size
+        colour: Colour = _WHITE
+        for painted in self._painted:
+            if painted.holds(x, y):
+                if painted.number > shown.number and painted.opaque:
+                    return True
+                if painted.number < shown.number:
+                    colour = painted.colour
+        if state.mode not in _FILLED or state.fill is None or colour is None:
+            return False
+        return all(abs(own - under) <= _ALIKE for own, under in zip(state.fill, colour, strict=True))
+
+    def _before(self, operator: bytes, operands: Any, cm: Matrix, tm: Matrix) -> None:
+        self._check()
+        self._number += 1
+        matrix = _product(cm, self._base[-1])
+        if operator in (b"Tj", b"TJ", b"'", b'"'):
+            self._moved = self._moved or operator in _MOVES
+            self._show(operator, operands, _product(tm, matrix))
+        elif operator in _MOVES:
+            self._moved = True
+        elif operator in (b"re", b"m", b"l", b"c", b"v", b"y"):
+            self._path += [_at(matrix, *point) for point in _points(operator, _numbers(operands))]
+        elif operator in _FILLS or operator in _ENDS_PATH:
+            self._end_path(painted=operator in _FILLS)
+        elif operator == b"sh":
+            self._paint(self._box, None, opaque=False)
+        elif operator == b"Do":
+            self._begin_object(operands, matrix)
+        else:
+            self._set_state(operator, operands)
+
+    def _after(self, operator: bytes, operands: Any, cm: Matrix, tm: Matrix) -> None:
+        if operator == b"Do" and self._outside:
+            self._state, form = self._outside.pop()
+            if form:
+                self._base.pop()
+                self._resources.pop()
+
+    def _piece(self, text: str, cm: Matrix, tm: Matrix, font: Any, size: float | None) -> None:
+        matrix = _product(tm, _product(cm, self._base[-1]))
+        upright = abs(matrix[1]) < abs(matrix[0])
+        self._pieces.append((text, matrix[5] if upright else 0.0, (size or 0.0) * _scale(matrix)))
+
+    def _show(self, operator: bytes, operands: Any, matrix: Matrix) -> None:
+        place = 2 if operator == b'"' else 0
+        if len(operands) <= place:
+            return
+        parts = operands[place] if operator == b"TJ" else [operands[place]]
+        raw = b"".join(part for part in parts if isinstance(part, bytes)) if isinstance(parts, list) else b""
+        size, state = self._state.size * _scale(matrix), self._state
+        self.shown.append(_Shown(self._number, raw, matrix[4], matrix[5], size, state, self._moved, any(self._layers)))
+        self._moved = False
+        if self._number in self._left_out:
+            operands[place] = type(operands[place])()
+        elif state.rise > _LOWEST_RISE * state.size and raw.isdigit() and len(raw) <= _MOST_RAISED and operator != b"TJ":
+            from pypdf.generic import TextStringObject
+
+            operands[place] = TextStringObject(raw.decode("ascii").translate(_RAISED))
+
+    def _set_state(self, operator: bytes, operands: Any) -> None:
+        """Note what an operator changes of the state."""
+        values = _numbers(operands)
+        if operator == b"q":
+            self._states.append(self._state)
+        elif operator == b"Q" and self._states:
+            self._state = self._states.pop()
+        elif operator in (b"Tr", b"Ts", b"Tf") and values:
+            name = {b"Tr": "mode", b"Ts": "rise", b"Tf": "size"}[operator]
+            self._state = replace(self._state, **{name: values[-1]})
+        elif operator in _SETS_COLOUR:
+            components = _SETS_COLOUR[operator]
+            self._state = replace(self._state, components=components, fill=_colour(values, components))
+        elif operator in (b"sc", b"scn"):
+            self._state = replace(self._state, fill=_colour(values, self._state.components))
+        elif operator == b"cs" and operands:
+            components = self._components(str(operands[0]))
+            self._state = replace(self._state, components=components, fill=_BLACK if components else None)
+        elif operator == b"gs" and operands:
+            self._set_extended(_entry(_entry(self._resources[-1], "/ExtGState"), str(operands[0])))
+        elif operator in (b"BDC", b"BMC"):
+            self._layers.append(self._is_off(operands))
+        elif operator == b"EMC" and self._layers:
+            self._layers.pop()
+
+    def _set_extended(self, entries: Any) -> None:
+        opacity = _entry(entries, "/ca")
+        mode = _entry(entries, "/BM")
+        if isinstance(opacity, int | float):
+            self._state = replace(self._state, opacity=float(opacity))
+        if mode is not None:
+            self._state = replace(self._state, blended=str(mode) not in ("/Normal", "/Compatible"))
+
+    def _components(self, name: str) -> int:
+        """How many components a colour space has; 0 where its values are no shares of light or of the four inks."""
+        space = _entry(_entry(self._resources[-1], "/ColorSpace"), name)
+        if name in _FAMILIES or isinstance(space, str):
+            return _FAMILIES.get(name if space is None else str(space), 0)
+        if not isinstance(space, list) or not space:
+            return 0
+        if str(space[0]) == "/ICCBased" and len(space) > 1:
+            count = _entry(space[1].get_object(), "/N")
+            return count if count in (1, 3, 4) else 0
+        return _FAMILIES.get(str(space[0]), 0)
+
+    def _is_off(self, operands: Any) -> bool:
+        if len(operands) < 2 or str(operands[0]) != "/OC" or not self._off:
+            return False
+        properties = _entry(self._resources[-1], "/Properties")
+        layer = properties.raw_get(operands[1]) if isinstance(properties, dict) and operands[1] in properties else None
+        return getattr(layer, "idnum", None) in self._off
+
+    def _begin_object(self, operands: Any, matrix: Matrix) -> None:
+        """Begin a picture, which is painted, or a form, whose own contents follow."""
+        drawn = _entry(_entry(self._resources[-1], "/XObject"), str(operands[0])) if operands else None
+        form = drawn is not None and str(_entry(drawn, "/Subtype")) == "/Form"
+        self._outside.append((self._state, form))
+        if form:
+            own = _numbers(_entry(drawn, "/Matrix") or ())
+            self._base.append(_product(own, matrix) if len(own) == len(_IDENTITY) else matrix)
+            self._resources.append(_entry(drawn, "/Resources") or self._resources[-1])
+        elif drawn is not None:
+            box = _box_of([_at(matrix, x, y) for x in (0, 1) for y in (0, 1)])
+            self._scanned = self._scanned or _area(box) >= _SCANNED * _area(self._box)
+            self._paint(box, None, opaque=False)
+
+    def _end_path(self, *, painted: bool) -> None:
+        if painted and self._path and self._state.opacity > 0:
+            opaque = self._state.opacity >= 1 and not self._state.blended
+            self._paint(_box_of(self._path), self._state.fill if opaque else None, opaque=opaque)
+        self._path = []
+
+    def _paint(self, box: Box, colour: Colour, *, opaque: bool) -> None:
+        if min(box[2] - box[0], box[3] - box[1]) >= _LEAST_SIDE and len(self._painted) < _MOST_BOXES:
+            self._painted.append(_Painted(self._number, box, colour, opaque))
+
+
+def _struck_again(texts: Sequence[_Shown]) -> Iterator[int]:
+    """The texts that are struck again a hair's breadth beside themselves, which looks bold; the last one stays, for its width."""
+    places: dict[bytes, list[_Shown]] = {}
+    for shown in texts:
+        if not shown.raw.strip() or not shown.moved:
+            continue
+        same, near = places.setdefault(shown.raw, []), _SHIFT * shown.size
+        for other in same[-_MOST_STRUCK:]:
+            if abs(other.x - shown.x) <= near and abs(other.y - shown.y) <= near:
+                same.remove(other)
+                yield other.number
+        same.append(shown)
+
+
+def _with_raised(pieces: Sequence[tuple[str, float, float]]) -> Iterator[str]:
+    before, base, large = "", 0.0, 0.0
+    for text, y, size in pieces:
+        digits = text.strip()
+        rises = _LOWEST_RISE * large < y - base < _HIGHEST_RISE * large and size < _SMALLER * large
+        if rises and digits.isdecimal() and len(digits) <= _MOST_RAISED and before[-1:].strip():
+            yield text.translate(_RAISED)
+            continue
+        yield text
+        if text.strip():
+            before, base, large = text, y, size
+
+
+def _entry(entries: Any, name: str) -> Any:
+    """An entry of a dictionary of the file; None where there is none."""
+    if isinstance(entries, Mapping) and name in entries:
+        return entries[name]
+    return None
+
+
+def _numbers(operands: Any) -> list[float]:
+    return [float(value) for value in operands if isinstance(value, int | float)] if isinstance(operands, list | tuple) else []
+
+
+def _colour(values: Sequence[float], components: int) -> Colour:
+    if not components or len(values) != components:
+        return None
+    if components == 4:
+        return tuple((1 - ink) * (1 - values[3]) for ink in values[:3])
+    return tuple(values) if components == 3 else (values[0],) * 3
+
+
+def _points(operator: bytes, values: Sequence[float]) -> list[tuple[float, float]]:
+    if operator == b"re" and len(values) == 4:
+        x, y, width, height = values
+        return [(x, y), (x + width, y + height), (x + width, y), (x, y + height)]
+    return list(zip(values[::2], values[1::2], strict=False))
+
+
+def _product(first: Matrix, second: Matrix) -> Matrix:
+    a, b, c, d, e, f = first
+    g, h, i, j, k, m = second
+    return (a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m)
+
+
+def _at(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+    return matrix[0] * x + matrix[2] * y + matrix[4], matrix[1] * x + matrix[3] * y + matrix[5]
+
+
+def _scale(matrix: Matrix) -> float:
+    return float(abs(matrix[0] * matrix[3] - matrix[1] * matrix[2]) ** 0.5)
+
+
+def _box_of(points: Sequence[tuple[float, float]]) -> Box:
+    across, along = [x for x, _ in points], [y for _, y in points]
+    return min(across), min(along), max(across), max(along)
+
+
+def _area(box: Box) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
