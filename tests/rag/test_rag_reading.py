@@ -495,6 +495,29 @@ def test_what_is_typed_into_a_pdf_is_read(tmp_path: Path) -> None:
     assert (read.splitlines(), told) == (["The fee is 12 EUR.", *lines], [])
 
 
+def test_a_layer_of_a_pdf_that_is_off_is_left_out(tmp_path: Path) -> None:
+    from io import BytesIO
+
+    from pypdf import PdfReader, PdfWriter
+    from pypdf.generic import ArrayObject, DecodedStreamObject, NameObject
+
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf("x"))))
+    layers = [writer._add_object(dictionary(Type=NameObject("/OCG"))) for _ in range(2)]
+    properties = dictionary(Off=layers[0], On=layers[1])
+    cast(Any, writer.pages[0]["/Resources"])[NameObject("/Properties")] = properties
+    shown = dictionary(OFF=ArrayObject(layers[:1]))
+    writer.root_object[NameObject("/OCProperties")] = dictionary(OCGs=ArrayObject(layers), D=shown)
+    content = DecodedStreamObject()
+    content.set_data(
+        f"/OC /On BDC {VISIBLE} EMC /OC /Off BDC /Span BMC BT /F1 12 Tf 20 180 Td {HIDDEN} ET EMC EMC".encode("latin-1")
+    )
+    writer.pages[0][NameObject("/Contents")] = content
+    written = BytesIO()
+    writer.write(written)
+    text, told = read_painted(tmp_path / "a.pdf", written.getvalue())
+    assert (text, len(told)) == ("The fee is 12 EUR.", 1)
+
+
 def test_a_pdf_of_hidden_text_alone_is_no_document(tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     path.write_bytes(painted(f"3 Tr {VISIBLE}"))

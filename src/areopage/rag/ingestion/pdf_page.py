@@ -249,7 +249,7 @@ class _Reading:
         if len(operands) < 2 or str(operands[0]) != "/OC" or not self._off:
             return False
         properties = _entry(self._resources[-1], "/Properties")
-        layer = properties.raw_get(operands[1]) if isinstance(properties, dict) and operands[1] in properties else None
+        layer = dict.get(properties, operands[1]) if isinstance(properties, dict) else None  # the reference to it
         return getattr(layer, "idnum", None) in self._off
 
     def _begin_object(self, operands: Any, matrix: Matrix) -> None:
