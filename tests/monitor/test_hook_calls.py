@@ -1,8 +1,12 @@
 """How bots use their functions: what they are given changes, decorators are stacked, processes and mounts are many."""
 
 import asyncio
+import concurrent.futures
+import functools
+import gc
 import pickle
-from collections.abc import Iterator
+import types
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +163,160 @@ def test_a_path_below_a_mount_is_listened_to(tmp_path: Path, path: str, root: st
     mounted.counts = hook.counts  # type: ignore[attr-defined]
     asyncio.run(call(mounted, [b'{"prompt": "How many days of leave?"}'], path=path))  # type: ignore[arg-type]
     assert hook.counts["recorded"] == count
+
+
+async def replied(question: str) -> str:
+    await asyncio.sleep(0)
+    if question != QUESTION:
+        raise ValueError(question)
+    return ANSWER
+
+
+@types.coroutine
+def old_coroutine(question: str) -> Generator[Any, Any, str]:
+    return (yield from replied(question).__await__())
+
+
+class Later:
+    """An object of a client that a bot awaits, and reads fields of."""
+
+    def __init__(self, question: str) -> None:
+        self.question = question
+
+    def __await__(self) -> Generator[Any, Any, str]:
+        return replied(self.question).__await__()
+
+
+def through(function: Callable[[str], Any]) -> Callable[[str], Any]:
+    def reply(question: str) -> Any:
+        return function(question)
+
+    return reply
+
+
+LATER: list[Callable[[str], Any]] = [
+    through(replied),
+    lambda question: asyncio.ensure_future(replied(question)),
+    lambda question: asyncio.shield(replied(question)),
+    lambda question: asyncio.get_running_loop().run_in_executor(None, asyncio.run, replied(question)),
+    lambda question: asyncio.wrap_future(asyncio.run_coroutine_threadsafe(replied(question), asyncio.get_running_loop())),
+    through(Later),
+    old_coroutine,
+    through(old_coroutine),
+    functools.partial(old_coroutine),
+    Later,
+]
+
+
+class Slotted:
+    __slots__ = ()
+
+    def __await__(self) -> Generator[Any, Any, str]:
+        return replied(QUESTION).__await__()
+
+
+def test_an_object_that_cannot_be_listened_to_is_awaited_as_ever_and_counted(tmp_path: Path) -> None:
+    @monitored(tmp_path)
+    def reply(question: str) -> Slotted:
+        return Slotted()
+
+    async def run() -> str:
+        return await reply(QUESTION)
+
+    assert asyncio.run(run()) == ANSWER
+    assert not recorded(tmp_path)
+    assert reply.counts == {"not_found": 1}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("function", LATER)
+def test_an_answer_that_comes_later_is_recorded_when_it_is_there(
+    tmp_path: Path, function: Callable[[str], Any], times: int
+) -> None:
+    decorated = monitored(tmp_path)(function)
+    if times == 2:
+        decorated = monitored(tmp_path / "second")(decorated)
+
+    async def run(question: str) -> Any:
+        plain, result = function(question), decorated(question)
+        for made in (plain, result):
+            assert isinstance(result, type(plain)) or asyncio.iscoroutine(result)
+            assert getattr(made, "question", question) == question
+        assert not recorded(tmp_path)
+        first = await asyncio.gather(plain, return_exceptions=True)
+        second = await asyncio.gather(result, return_exceptions=True)
+        await asyncio.sleep(0)
+        assert repr(first) == repr(second)
+
+    asyncio.run(run(QUESTION))
+    assert recorded(tmp_path) == [([QUESTION], ANSWER)]
+    assert times == 1 or recorded(tmp_path / "second") == [([QUESTION], ANSWER)]
+    asyncio.run(run("Another one?"))
+    assert not recorded(tmp_path)
+    assert decorated.counts == {"recorded": 1, "failed": 1}  # type: ignore[attr-defined]
+
+
+def test_the_future_of_a_pool_is_the_callers_and_its_answer_is_recorded(tmp_path: Path) -> None:
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+
+        @monitored(tmp_path)
+        def reply(question: str) -> concurrent.futures.Future[str]:
+            return pool.submit(asyncio.run, replied(question))
+
+        assert reply(QUESTION).result() == ANSWER
+        assert type(reply("Another one?").exception()) is ValueError
+    assert recorded(tmp_path) == [([QUESTION], ANSWER)]
+    assert reply.counts == {"recorded": 1, "failed": 1}  # type: ignore[attr-defined]
+
+
+def test_what_is_cancelled_or_never_awaited_is_unfinished(tmp_path: Path) -> None:
+    @monitored(tmp_path)
+    def task(question: str) -> "asyncio.Task[str]":
+        return asyncio.ensure_future(replied(question))
+
+    @monitored(tmp_path)
+    def later(question: str) -> Later:
+        return Later(question)
+
+    async def run() -> None:
+        task(QUESTION).cancel()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+    later(QUESTION)
+    gc.collect()
+    assert not recorded(tmp_path)
+    for function in (task, later):
+        assert function.counts == {"unfinished": 1}  # type: ignore[attr-defined]
+
+
+def test_a_fault_that_nobody_asks_for_is_reported_as_ever(tmp_path: Path) -> None:
+    reports: list[str] = []
+
+    @monitored(tmp_path)
+    def reply(question: str) -> "asyncio.Task[str]":
+        return asyncio.ensure_future(replied(question))
+
+    async def run() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: reports.append(context["message"]))
+        reply("Another one?")
+        await asyncio.sleep(0.01)
+        gc.collect()
+
+    asyncio.run(run())
+    assert reports == ["Task exception was never retrieved"]
+
+
+def test_generators_that_a_function_returns_are_recorded_at_their_end(tmp_path: Path) -> None:
+    def pieces() -> Iterator[str]:
+        yield from ANSWER.partition(" ")
+
+    @monitored(tmp_path)
+    def reply(question: str) -> Any:
+        return pieces()
+
+    assert isinstance(reply("Another one?"), types.GeneratorType)
+    assert not recorded(tmp_path)
+    assert "".join(reply(QUESTION)) == ANSWER
+    assert recorded(tmp_path) == [([QUESTION], ANSWER)]

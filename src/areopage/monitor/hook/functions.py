@@ -9,11 +9,13 @@ import asyncio
 import functools
 import inspect
 import itertools
+import types
 from collections import ChainMap
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from areopage.monitor.hook.awaitables import is_coroutine, listened_to, makes_coroutines
 from areopage.monitor.hook.bot_results import status_of
 from areopage.monitor.hook.copied_streams import Copied, Copy, Ended, copied_async, passed_on
 from areopage.monitor.hook.exchange import Exchange, Unrecognised, find_exchange, find_streamed
@@ -52,7 +54,8 @@ def monitored(
             first text that is no id, documents are the argument or the result's key of a usual name, and the result is a text,
             has a key or an attribute of a usual name (`response`, `answer`, `content`…), is a tuple of an answer and its
             documents, a state with messages, or a response of a model's client or of a web framework. A stream is passed on
-            piece by piece; its pieces (texts, server-sent events, a client's events) make the answer once it has ended.
+            piece by piece; its pieces (texts, server-sent events, a client's events) make the answer once it has ended. What a
+            future, a task or an object that is awaited gives is recorded when it is there.
 
     The decorated function is of the same kind, and has two attributes. `counts` is a `Counter` of what became of its calls:
     recorded, lost, not_found, unfinished (a stream or a call that did not come to its end), failed (it raised), skipped
@@ -86,6 +89,12 @@ def _recording(function: F, recorder: Recorder, extract: Extract | None) -> F:
     answered: Callable[..., Any]
     if inspect.isasyncgenfunction(function):
         answered = _async_generator(function, listener)
+    elif makes_coroutines(function):
+
+        @functools.wraps(function)
+        @types.coroutine
+        def answered(*args: Any, **kwargs: Any) -> Any:
+            return (yield from listener.awaited(*listener.asked(args, kwargs), function(*args, **kwargs)).__await__())
     elif inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)
@@ -179,21 +188,26 @@ class _Listener:
 
     def heard(self, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
         """The result for the caller; a stream is recorded once it has ended."""
-        if inspect.iscoroutine(result):
+        if is_coroutine(result):
             return self.awaited(args, kwargs, result)
         try:
             status = status_of(result)
             first, beside = (result[0], result[1:]) if type(result) is tuple and result else (result, ())
             heard = passed_on(first, self.ended(args, kwargs, (first, *beside))) if status < 400 else None
+            is_later = status < 400 and heard is None and self._follows(args, kwargs, result)
         except Exception:  # noqa: BLE001 - an object of the bot's may raise anything
-            status, heard, beside = 0, None, ()
+            status, heard, beside, is_later = 0, None, (), False
         if status >= 400:
             self._miss(args, kwargs, FAILED if status >= 500 else REFUSED, f"it answered with status {status}")
         elif heard is not None:
             return (heard, *beside) if type(result) is tuple else heard
-        else:
+        elif not is_later:
             self._note(args, kwargs, result, find_exchange)
         return result
+
+    def _follows(self, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> bool:
+        """Whether the answer comes later, and is recorded then."""
+        return listened_to(result, functools.partial(self.heard, args, kwargs), functools.partial(self.failed, args, kwargs))
 
     def ended(self, args: tuple[Any, ...], kwargs: dict[str, Any], beside: Sequence[Any] = ()) -> Ended:
         """Takes the end of a stream."""
