@@ -183,9 +183,13 @@ def test_what_is_no_whole_answer_is_a_broken_connection(answer: bytes) -> None:
     ("answer", "why"),
     [
         (plain(gzip.compress(b'{"a": "abcde"}')[:20], more="Content-Encoding: gzip\r\n"), "not the JSON expected"),
+        (plain(gzip.compress(b"{}")), "packed with gzip, which no header content-encoding says"),
+        (plain(b""), "the answer is empty"),
+        (plain(b"{}", more="Content-Encoding: gzip\r\n"), r"cannot be unpacked as its header content-encoding says \(gzip\)"),
+        (plain(b"{}", more="Content-Encoding: br\r\n"), r"cannot be unpacked as its header content-encoding says \(br"),
         (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n", "answered 101"),
     ],
-    ids=["cut gzip", "upgrade"],
+    ids=["cut gzip", "gzip unsaid", "empty", "no gzip", "no brotli", "upgrade"],
 )
 def test_what_is_an_answer_of_http_alone_is_unreachable(answer: bytes, why: str) -> None:
     async def run() -> None:

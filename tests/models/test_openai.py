@@ -669,3 +669,56 @@ def test_an_error_in_an_answer_that_claims_success_is_told_and_not_asked_again(b
 def test_a_conflict_or_a_call_that_came_too_early_is_worth_another_try(status: int) -> None:
     with pytest.raises(CallUnreachable):
         generate(replying({"error": {"message": "lock timeout"}}, status))
+
+
+VERDICT_CALL = {"id": "1", "type": "function", "function": {"name": "verdict", "arguments": '{"score": 4}'}}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "tool_calls": [VERDICT_CALL]},
+        {"content": "", "tool_calls": [{"function": {"name": "verdict", "arguments": {"score": 4}}}]},
+        {"content": None, "function_call": {"name": "verdict", "arguments": '{"score": 4}'}},
+    ],
+)
+def test_the_call_of_a_tool_is_an_answer_where_a_schema_was_asked_for(message: dict[str, Any]) -> None:
+    completion = generate(replying(answer(message, finish_reason="tool_calls")), schema=SCHEMA)
+    assert json.loads(completion.text) == {"score": 4}
+    assert completion.notes == ("called:verdict",)
+    with pytest.raises(CallRejected, match=r"no text, but the call of a tool \(verdict\)"):
+        generate(replying(answer(message, finish_reason="tool_calls")))
+
+
+def test_all_calls_of_tools_are_read_and_none_beside_a_text_or_a_refusal() -> None:
+    other = {"function": {"name": "verdict", "arguments": '{"score": 1}'}}
+    completion = generate(replying(answer({"content": None, "tool_calls": [VERDICT_CALL, other]})), schema=SCHEMA)
+    assert completion.text == '{"score": 4}\n{"score": 1}'
+    completion = generate(replying(answer({"content": '{"score": 2}', "tool_calls": [VERDICT_CALL]})), schema=SCHEMA)
+    assert (completion.text, completion.notes) == ('{"score": 2}', ())
+    completion = generate(replying(answer({"content": None, "refusal": "No.", "tool_calls": [VERDICT_CALL]})), schema=SCHEMA)
+    assert (completion.text, completion.finish_reason, completion.notes) == ("No.", "refusal", ())
+    for odd in ("odd", [], [7], [{"function": 7}]):
+        assert generate(replying(answer({"content": None, "tool_calls": odd})), schema=SCHEMA).text == ""
+
+
+@pytest.mark.parametrize(
+    ("reply", "name"),
+    [
+        ({"code": 0, "message": "ok", "data": answer({"content": "x"})}, "data"),
+        ({"result": answer({"content": "x"})}, "result"),
+        ({"result": "x", "status": "ok"}, "result"),
+        ({"response": answer({"content": "x"})}, "response"),
+        ({"object": "response", "output": [{"type": "message"}]}, "output"),
+        ({"type": "message", "content": [{"type": "text", "text": "x"}]}, "content"),
+        ({"message": {"role": "assistant", "content": "x"}, "done": True}, "message"),
+    ],
+)
+def test_an_answer_that_stands_elsewhere_is_named_by_its_field(reply: dict[str, Any], name: str) -> None:
+    with pytest.raises(CallUnreachable, match=f"no choice as the OpenAI protocol has it, but the field '{name}'"):
+        generate(replying(reply))
+
+
+def test_a_gateways_own_code_and_message_are_told_where_no_answer_stands_beside_them() -> None:
+    with pytest.raises(CallUnreachable, match="answered 200: quota exceeded"):
+        generate(replying({"code": 1001, "message": "quota exceeded", "data": None}))

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -28,6 +29,9 @@ _HEADERS = {
 
 _WRITTEN_AT_ONCE = 256 * 1024
 """Bytes of a body; a longer one is written in pieces, so that the event loop goes on meanwhile."""
+
+_WRONG_HEADER = "it is cut, or the server, or a proxy in front of it, is to be corrected"
+_PACKED = re.compile(r"Can not decode content-encoding: ([\w-]{1,40})")
 
 
 class HttpReply(NamedTuple):
@@ -130,7 +134,10 @@ class Connections:
         except aiohttp.ClientConnectorError as error:
             raise _unconnected(where, error) from error
         except aiohttp.ClientError as error:
-            raise CallUnreachable(f"{where}: the connection broke ({_reason(error)})", silent=True) from error
+            why = f"the connection broke ({_reason(error)})"
+            if packed := _PACKED.search(str(error.__cause__ or error)):
+                why = f"the content cannot be unpacked as its header content-encoding says ({packed[1]}): {_WRONG_HEADER}"
+            raise CallUnreachable(f"{where}: {why}", silent=True) from error
 
 
 async def _copied(response: aiohttp.ClientResponse, file: BinaryIO, limit: int) -> bool:
@@ -176,5 +183,5 @@ def _reason(error: aiohttp.ClientError) -> str:
     if isinstance(error, aiohttp.ClientResponseError):
         return "what came is not HTTP"
     if isinstance(error, aiohttp.ClientPayloadError):
-        return "the content is cut, or cannot be unpacked"
+        return "the content is cut"
     return (isinstance(error, OSError) and error.strerror) or type(error).__name__

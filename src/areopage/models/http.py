@@ -201,6 +201,10 @@ class JsonServer:
             what = f"not the JSON expected ({one_line(str(error))})"
             if _is_page(reply.content, reply.headers.get("content-type", "")):
                 what = "a web page, not the JSON expected: is the address right?"
+            elif not reply.content.strip():
+                what = "empty"
+            elif reply.content.startswith(b"\x1f\x8b"):
+                what = "packed with gzip, which no header content-encoding says: correct the server, or a proxy in front of it"
             raise CallUnreachable(f"{self.address}{path}: the answer is {what}") from error
 
     def _raise_status(self, path: str, reply: "HttpReply") -> NoReturn:

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 import msgspec
 
+from areopage.cases import Case
 from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError, ModelMissing, PromptTooLong, name_list
 from areopage.models.error_bodies import CONTENT_FILTER, TOO_LONG_CODES
 from areopage.models.json_chat import PROBE, ChatModel
 from areopage.models.known_providers import SchemaMode
 from areopage.models.openai_replies import OpenAIReply, completion_of
-from areopage.models.port import FILTERED, SERVER, Completion, Message, ModelStatus, Options, Schema, sent
+from areopage.models.port import CALLED, FILTERED, SERVER, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.servers import ListedModel, ModelServer
 from areopage.models.untaken import renamed
 from areopage.models.window import window_of
@@ -113,6 +114,19 @@ class OpenAIModel(ChatModel[OpenAIReply]):
         except CallError as fault:
             raise self.server.down(fault) from fault
         return ModelStatus(digest=digest)
+
+    async def generate(
+        self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
+    ) -> Completion:
+        """As `LanguageModel.generate`; the call of a tool is an answer only where one was asked for that fits a schema."""
+        completion = await super().generate(messages, options, schema, case=case)
+        tool = next((note.removeprefix(CALLED) for note in completion.notes if note.startswith(CALLED)), "")
+        if tool and schema is None:
+            where = f"{self.server.address}{self.path}"
+            raise CallRejected(
+                f"{where}: the answer is no text, but the call of a tool ({tool}): none was offered in the request"
+            )
+        return completion
 
     async def _listed(self) -> tuple[ListedModel, ...] | None:
         """The models that the server lists; None where it has no list, or has none for this key, which may be for calls alone."""

@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
+from areopage.errors import name_list
 from areopage.models.error_bodies import CONTENT_FILTER, filter_names, filtered_names
-from areopage.models.port import ANSWERED_BY, FILTERED, Completion, read_logprobs
+from areopage.models.port import ANSWERED_BY, CALLED, FILTERED, Completion, read_logprobs
 
 _ENDS = {
     word: end
@@ -22,6 +23,7 @@ _ENDS = {
 }
 """Words of providers for why an answer ended, and those of the protocol."""
 _LONGEST_NAME = 60
+_ELSEWHERE = ("data", "result", "response", "output", "content")
 _TEXTS = ("text", "output_text")
 """The types of parts that are text; others hold the reasoning."""
 
@@ -34,6 +36,8 @@ class ChatMessage(msgspec.Struct):
     refusal: str | None = None
     reasoning_content: Any = None
     reasoning: Any = None
+    tool_calls: Any = None
+    function_call: Any = None
 
 
 class ChatChoice(msgspec.Struct):
@@ -75,13 +79,31 @@ class OpenAIReply(msgspec.Struct):
     detail: Any = None
     code: Any = None
     type: Any = None
+    data: Any = None
+    result: Any = None
+    response: Any = None
+    output: Any = None
+    content: Any = None
+
+    @property
+    def other(self) -> tuple[str, ...]:
+        """The fields of another protocol in which an answer may stand; a message that is an object is Ollama's."""
+        names = [name for name in _ELSEWHERE if getattr(self, name)]
+        return (*names, "message") if isinstance(self.message, dict) and "content" in self.message else tuple(names)
 
     @property
     def fault(self) -> object:
         """The error in place of an answer, in its field or as the reply itself (vLLM, FastAPI servers); None where it is none."""
-        if self.error or self.choices is not None or not (said := self.message or self.detail):
+        if self.error or self.choices is not None or self.other or not (said := self.message or self.detail):
             return self.error or None
         return {"message": said, "code": self.code, "type": self.type}
+
+
+def called_tool(message: ChatMessage | None) -> str:
+    """The tool that an answer without text calls; "" where it has a text, or calls none."""
+    if message is None or refusal_of(message) or text_of(message):
+        return ""
+    return next((name for name, _ in tool_calls_of(message)), "")
 
 
 def completion_of(reply: OpenAIReply, choice: ChatChoice | None, seconds: float) -> Completion:
@@ -92,7 +114,10 @@ def completion_of(reply: OpenAIReply, choice: ChatChoice | None, seconds: float)
     """
     if choice is None:
         if reply.choices or (filters := prompt_filters(reply)) is None:
-            raise LookupError("choice")
+            place = (
+                f" as the OpenAI protocol has it, but the field {name_list(map(repr, reply.other))}: is this another protocol?"
+            )
+            raise LookupError(f"choice{place if reply.other and not reply.choices else ''}")
         filtered = tuple(f"{FILTERED}{name}" for name in filters)
         return Completion(text="", finish_reason=CONTENT_FILTER, seconds=seconds, notes=filtered)
     finish_reason = end_of(choice.finish_reason)
@@ -103,14 +128,15 @@ def completion_of(reply: OpenAIReply, choice: ChatChoice | None, seconds: float)
     refusal = refusal_of(message)
     notes: list[str] = []
     if isinstance(reply.provider, str) and reply.provider:
-        shown = "".join(char for char in reply.provider[:_LONGEST_NAME] if char.isalnum() or char in " ._/-").strip()
-        notes.append(f"{ANSWERED_BY}{shown}")
+        notes.append(f"{ANSWERED_BY}{_shown(reply.provider)}")
+    if tool := called_tool(message):
+        notes.append(f"{CALLED}{_shown(tool)}")
     if finish_reason == CONTENT_FILTER:
         notes += [f"{FILTERED}{name}" for name in filtered_names(choice.content_filter_results)]
     thoughts = message.reasoning_content or message.reasoning
     tokens = choice.logprobs.get("content") if isinstance(choice.logprobs, dict) else None
     return Completion(
-        text=refusal or text_of(message),
+        text=refusal or text_of(message) or "\n".join(arguments for _, arguments in tool_calls_of(message)),
         finish_reason="refusal" if refusal else finish_reason,
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
@@ -138,8 +164,20 @@ def text_of(message: ChatMessage) -> str:
     """The text of an answer; where it comes in parts, those of type "text" (others hold the reasoning)."""
     content = message.content
     if isinstance(content, dict) and "text" not in content:
-        return msgspec.json.encode(content).decode()  # a gateway that has read the object which was asked for
+        return _encoded(content)  # a gateway that has read the object which was asked for
     return "".join(map(_part_text, content if isinstance(content, list) else [content]))
+
+
+def tool_calls_of(message: ChatMessage) -> list[tuple[str, str]]:
+    """The tools that a message calls in place of a text, by name, with their arguments as JSON."""
+    listed = message.tool_calls if isinstance(message.tool_calls, list) else []
+    functions = [call.get("function") for call in listed if isinstance(call, dict)] or [message.function_call]
+    calls: list[tuple[str, str]] = []
+    for function in functions:
+        if isinstance(function, dict):
+            arguments = function.get("arguments")
+            calls.append((str(function.get("name")), arguments if isinstance(arguments, str) else _encoded(arguments)))
+    return calls
 
 
 def refusal_of(message: ChatMessage) -> str:
@@ -147,6 +185,15 @@ def refusal_of(message: ChatMessage) -> str:
     parts = message.content if isinstance(message.content, list) else []
     said = (part.get("refusal") for part in parts if isinstance(part, dict) and part.get("type") == "refusal")
     return message.refusal or next((text for text in said if isinstance(text, str)), "")
+
+
+def _shown(name: str) -> str:
+    return "".join(char for char in name[:_LONGEST_NAME] if char.isalnum() or char in " ._/-").strip()
+
+
+def _encoded(value: Any) -> str:
+    """A value as JSON."""
+    return msgspec.json.encode(value).decode()
 
 
 def _part_text(part: Any) -> str:

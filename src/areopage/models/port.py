@@ -63,7 +63,9 @@ FILTERED = "filtered:"
 """A category of a content filter follows."""
 STOP_REASON = "stop_reason:"
 """The provider's own word for why the answer ended follows."""
-_NOTES = (NOT_SENT, ANSWERED_BY, FILTERED, STOP_REASON)
+CALLED = "called:"
+"""The tool follows whose arguments stand for the text."""
+_NOTES = (NOT_SENT, ANSWERED_BY, FILTERED, STOP_REASON, CALLED)
 
 ONLY_THOUGHTS = "the server sent the whole text as reasoning; correct its reasoning parser for this model, or switch it off"
 """What is said of an answer without text whose reasoning is not empty."""
