@@ -85,7 +85,7 @@ def _with_class(result: Any, listener: tuple[Heard, Failed]) -> bool:
         fields[_WAIT].listeners.append(listener)
         return True
     try:
-        object.__setattr__(result, "__class__", _waiting(type(result)))
+        object.__setattr__(result, "__class__", _waiting(type(result)))  # type: ignore[arg-type]
     except TypeError:
         return False
     fields[_WAIT] = _Wait(listener)
