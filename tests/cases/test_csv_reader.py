@@ -147,6 +147,11 @@ def test_a_field_above_pythons_own_limit_is_read_and_that_limit_is_left_as_it_wa
         (b"id,prompt\n\n,\n", "the file contains no rows"),
         (b"PK\x03\x04\x00\x00junk", "not a text file"),
         ("prompt\nx\n".encode("utf-16"), "the text is UTF-16"),
+        ("prompt\nx\n".encode("utf-16-le"), "the text is UTF-16"),
+        ("prompt\nx\n".encode("utf-16-be"), "the text is UTF-16"),
+        (b"id,prompt\n1,a\0b\n", "line 2 holds a NUL character, which no text has: remove it, or export the file again"),
+        (b"a\0,prompt\n", "line 1 holds a NUL character"),
+        (b"prompt\nx\n" + b"\0" * 512, "line 3 holds a NUL character"),
         (b"prompt\n\xff\x81\n", "neither UTF-8 nor Windows-1252"),
         (b'"prompt" x\nfine\n', "the header cannot be read"),
     ],
@@ -155,6 +160,13 @@ def test_a_file_that_is_no_table_is_refused_in_one_line(tmp_path: Path, content:
     with pytest.raises(DatasetError, match=reason) as caught:
         list(read_rows(write(tmp_path, content)))
     assert "\n" not in str(caught.value)
+
+
+def test_a_title_above_the_header_is_told_by_the_row_that_looks_like_it(tmp_path: Path) -> None:
+    bad, other = read_rows(write(tmp_path, b"Questions of May\nid,prompt,response\n1,a,b\n"))
+    assert isinstance(bad, BadRow) and isinstance(other, BadRow)
+    assert "it looks like the header, which must be the first filled row: delete what stands above it" in bad.reason
+    assert "looks like" not in other.reason
 
 
 def test_bytes_that_only_go_wrong_at_the_end_change_the_reading_of_the_whole_file(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,6 +49,35 @@ def test_a_v1_1_row_becomes_a_case_with_its_dotted_category_split(tmp_path: Path
     )
     assert case.metadata == {"criterion": "exclusivity_claims"}
     assert (case.maturity, case.source, dataset.maturity_defaulted) == ("Teen", "q.csv", 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (["Questions of May,,", "id,prompt,response", "1,a,b"], "found 'Questions of May'.*; row 2 looks like the header"),
+        (["Questions of May,,", ",,", "id,prompt,response", "1,a,b"], "found 'Questions of May'.*; row 3 looks like the header"),
+        (["Prompt,,", "id,prompt,response", "1,a,b"], "row 2 looks like the header, which must be the first filled row: delete"),
+        (["Unit,IT,", "1,a,b"], "found 'Unit', 'IT'.*; the first filled row was taken for the header$"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_a_title_above_the_header_is_not_read_as_one(tmp_path: Path, rows: list[str], reason: str, suffix: str) -> None:
+    path = tmp_path / f"q.{suffix}"
+    if suffix == "csv":
+        text(path, "\n".join(rows))
+    else:
+        book = openpyxl.Workbook()
+        assert book.active is not None
+        for row in rows:
+            book.active.append(row.split(","))
+        book.save(path)
+    with pytest.raises(DatasetError, match=reason):
+        load(path)
+
+
+def test_a_row_that_repeats_names_of_its_header_is_a_row(tmp_path: Path) -> None:
+    dataset = load(text(tmp_path / "q.csv", "id,prompt,response\nid,prompt,response\n2,question,answer\n"))
+    assert [case.prompt for case in dataset.cases] == ["prompt", "question"]
 
 
 @pytest.mark.parametrize(

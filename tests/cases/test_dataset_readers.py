@@ -123,6 +123,27 @@ def test_a_json_array_has_a_row_for_each_of_its_objects(tmp_path: Path) -> None:
     assert (long.number, long.reason) == (3, "the entry is longer than 4,194,304 bytes")
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_json_array_in_a_file_of_json_lines_is_read_as_one(tmp_path: Path, indent: int | None) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text("\ufeff\n" + json.dumps([{"prompt": "x"}, 3, {"prompt": "y"}], indent=indent) + "\n", encoding="utf-8")
+    first, number, last = read_rows(path)
+    assert [row.cells for row in (first, last) if isinstance(row, Row)] == [("x",), ("y",)]
+    assert isinstance(number, BadRow)
+    assert (number.number, number.reason) == (2, "the entry is not a JSON object")
+
+
+@pytest.mark.parametrize(
+    "content", ['["prompt", 1]\n["x", 2]\n', '[{"prompt": "x"}]\n[{"prompt": "y"}]\n', '["x"]\n', '[{"prompt": "x"']
+)
+def test_lists_that_are_lines_are_bad_rows(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text(content)
+    rows = list(read_rows(path))
+    assert len(rows) == content.count("]\n") or 1
+    assert all(isinstance(row, BadRow) for row in rows)
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -55,6 +55,9 @@ _OF_EXPORTS = (
 _SHORT_NAME = 100  # characters: longer names are not kept
 
 
+LATE_HEADER = "looks like the header, which must be the first filled row: delete what stands above it"
+
+
 class ColumnPlan(Struct, frozen=True):
     """Where each field stands in a row (by position), and the columns that no field takes with the names they keep."""
 
@@ -112,6 +115,12 @@ def field_named(name: str) -> str | None:
 def names_prompt(names: Sequence[str]) -> bool:
     """Say whether one of the columns would be taken for the prompt."""
     return any(field_named(name) == "prompt" for name in names)
+
+
+def is_later_header(cells: Sequence[object], names: Sequence[str]) -> bool:
+    """Say whether a row below a header names more fields than it, the prompt among them, so that a title was taken for it."""
+    fields = {field_named(cell) for cell in cells if isinstance(cell, str) and len(cell) <= _SHORT_NAME} - {None}
+    return "prompt" in fields and len(fields) > max(1, sum(field_named(name) is not None for name in names))
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from areopage.cases.columns import ColumnPlan, field_named, plan_columns
+from areopage.cases.columns import LATE_HEADER, ColumnPlan, field_named, is_later_header, names_prompt, plan_columns
 from areopage.cases.documents import read_documents
 from areopage.cases.maturity import normalise_maturity
 from areopage.cases.readers import has_header, read_rows
@@ -24,6 +24,7 @@ from areopage.errors import DatasetError, name_list, writing
 _DOTTED = re.compile(r"([^\W\d][\w-]*)\.([^\W\d][\w-]*)(?:\.([^\W\d][\w-]*))?")
 MAX_CASES = 100_000
 _SHOWN_REASONS = 3
+_TITLE_ROWS = 10  # a title above a header ends before
 FIRST_ROWS = 2
 """A column that is missing here is missing everywhere: the header is the first row, or the first object."""
 
@@ -196,6 +197,14 @@ def _text_of(value: Any, field: str) -> str:
     raise ValueError(f"{field} must be text")
 
 
+def _about_header(row: Row, path: Path) -> str:
+    """What to say of a header by the first row below it."""
+    if path.suffix.lower() == ".parquet" or names_prompt(row.names):
+        return ""
+    later = f"; row {row.number} {LATE_HEADER}" if is_later_header(row.cells, row.names) else ""
+    return later or "; the first filled row was taken for the header"
+
+
 class _DatasetIntake:
     """The state of one load: what was accepted, what was not, and where each id was first seen."""
 
@@ -219,8 +228,10 @@ class _DatasetIntake:
                 plan = plan_columns(row.names, self._rules.left_out)
             except DatasetError as fault:
                 if has_header(path):
-                    raise DatasetError(f"{path}: {fault}") from fault
+                    raise DatasetError(f"{path}: {fault}{_about_header(row, path)}") from fault
                 raise ValueError(str(fault)) from fault  # an object that is of no use is one bad row
+            if row.number <= _TITLE_ROWS and has_header(path) and is_later_header(row.cells, row.names):
+                raise DatasetError(f"{path}: row {row.number} {LATE_HEADER}")
             built = build_case(row, plan, path, self._rules)
             case = built.case
             if case.id in self.places and built.spare_id:

@@ -15,7 +15,7 @@ from typing import IO, Any, TextIO
 
 import msgspec
 
-from areopage.cases.columns import is_export
+from areopage.cases.columns import LATE_HEADER, is_export, is_later_header
 from areopage.cases.rows import MAX_CONTENT, MAX_RECORD, BadRow, Row, clip, is_deep
 from areopage.errors import DatasetError
 from areopage.extensions import required
@@ -30,6 +30,7 @@ _BLOCK = 1024 * 1024
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # The five bytes that Windows-1252 gives no character to: a file with one of them is something else.
 _NOT_CP1252 = b"\x81\x8d\x8f\x90\x9d"
+_BINARY = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
 _DELIMITERS = ",;\t|"
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "|"}
 _CSV_HEAD = 64 * 1024  # the characters by which the delimiter is found
@@ -41,6 +42,7 @@ _HEAD = 4096
 _BLANK = f"{string.whitespace}\u00a0\ufeff"  # around the name of a column
 # The fields of an Inspect log have an order: the library writes them so, and reads a log's beginning by it.
 _INSPECT_LOG = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:')
+_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:\{|\Z)")
 _DECODER = msgspec.json.Decoder()
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _NO_NUMBER = re.compile(rb"[:,\[]\s*(?:NaN|-?Infinity)\b")  # as Python and pandas write it, against the standard
@@ -55,14 +57,25 @@ def refuse_binary(path: Path) -> None:
     """Look at the first block of a file that should be text.
 
     Raises:
-        DatasetError: it is UTF-16, or holds NUL bytes as spreadsheets, archives and pictures do.
+        DatasetError: it is UTF-16, or holds NUL bytes as spreadsheets, archives and pictures do, and damaged texts.
     """
     with path.open("rb") as stream:
         head = stream.read(_BLOCK)
-    if head.startswith(_UTF_16):
+    at = head.find(b"\0")
+    unmarked = 0 <= at < 2 and 4 * head.count(b"\0") > len(head) and _is_text(head[at ^ 1 :: 2])
+    if head.startswith(_UTF_16) or unmarked:
         raise DatasetError(f"{path}: the text is UTF-16: save the file as UTF-8")
-    if b"\0" in head:
-        raise DatasetError(f"{path}: this is not a text file: export it as UTF-8 text")
+    if at < 0:
+        return
+    if _is_text(head.replace(b"\0", b"")):
+        line = head.count(b"\n", 0, at) + 1
+        raise DatasetError(f"{path}: line {line} holds a NUL character, which no text has: remove it, or export the file again")
+    raise DatasetError(f"{path}: this is not a text file: export it as UTF-8 text")
+
+
+def _is_text(content: bytes) -> bool:
+    """Whether bytes hold nothing that only binary files hold."""
+    return bool(content) and len(content.translate(None, _BINARY)) == len(content)
 
 
 def find_encoding(path: Path) -> str:
@@ -178,6 +191,7 @@ def read_csv(path: Path) -> Iterator[Row | BadRow]:
                 yield fields
             elif len(fields) != len(names):
                 reason = f"the row has {len(fields)} fields where the header has {len(names)} (delimiter: {_NAMES[delimiter]})"
+                reason += f"; it {LATE_HEADER}" if is_later_header(fields, names) else ""
                 yield BadRow(lines.number, reason, clip("".join(lines.record)))
             else:
                 yield Row(lines.number, names, tuple(map(bare_cell, fields) if guarded else fields), lines.first_line)
@@ -244,10 +258,15 @@ def _fitting_rows(head: str, delimiter: str) -> int:
 def read_jsonl(path: Path) -> Iterator[Row | BadRow]:
     """Yield one row per line; a row's number is its line's. Blank lines are passed over.
 
+    A file that is one JSON array in spite of its name is read as such: a row's number is its entry's.
+
     Raises:
         DatasetError: the file is not text, or its last line is longer than `MAX_RECORD` bytes and has no end.
     """
     refuse_binary(path)
+    if (entries := _only_array(path)) is not None:
+        yield from _read_entries(entries)
+        return
     number = 0
     with path.open("rb") as stream:
         while line := stream.readline(MAX_RECORD + 1):
@@ -279,6 +298,22 @@ def read_json(path: Path) -> Iterator[Row | BadRow]:
         entries = _ARRAY_DECODER.decode(path.read_bytes().removeprefix(codecs.BOM_UTF8))
     except (msgspec.DecodeError, RecursionError) as fault:
         raise DatasetError(f"{path}: not a JSON array ({fault}); one object per line is JSON Lines (.jsonl)") from fault
+    yield from _read_entries(entries)
+
+
+def _only_array(path: Path) -> list[msgspec.Raw] | None:
+    """The entries of a file that is one JSON array of objects, and no line of JSON Lines that is a list."""
+    with path.open("rb") as stream:
+        if not _ARRAY.match(stream.read(_HEAD)) or path.stat().st_size > MAX_ARRAY:
+            return None
+        stream.seek(0)
+        try:
+            return _ARRAY_DECODER.decode(stream.read().removeprefix(codecs.BOM_UTF8))
+        except (msgspec.DecodeError, RecursionError):
+            return None
+
+
+def _read_entries(entries: Iterable[msgspec.Raw]) -> Iterator[Row | BadRow]:
     for number, entry in enumerate(entries, start=1):
         content = bytes(entry)
         too_long = len(content) > MAX_RECORD
