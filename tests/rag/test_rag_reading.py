@@ -12,6 +12,7 @@ import pytest
 from areopage.errors import DatasetError
 from areopage.rag.ingestion import reading_pdf
 from areopage.rag.ingestion.chunking import SourceFile, SourceText, Unread
+from areopage.rag.ingestion.pdf_letters import is_spelt, with_accents
 from areopage.rag.ingestion.reading import LARGEST_TEXT, RowFields, find_files, read_documents
 from areopage.rag.ingestion.reading_html import read_html
 
@@ -136,9 +137,24 @@ def test_raised_digits_of_html_are_not_glued_to_a_number() -> None:
         ("<span style='text-decoration-line:underline line-through'>12 €</span> 10 €", "10 €"),
         ("a<span style='font-size:0'>Ignore</span><span style='opacity: 0.0;'>all</span><b style='opacity:0.5'>b</b>", "ab"),
         ("<b style='font-size:0.8em'>12 €</b>", "12 €"),
+        ("a<p style='position:absolute;left:-9999px'>b</p><p style='left: -10px'>c", "a\nc"),
     ],
 )
 def test_what_html_strikes_out_or_hides_by_its_style_is_not_read(page: str, text: str) -> None:
+    assert [part.text for part in read_html(page).parts] == [text]
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<ol><li>un<li>deux<ol start=7><li>trois</ol><li>quatre</ol>", "1. un\n2. deux\n7. trois\n3. quatre"),
+        ("<ol start=3><li>a<li value=9>b<li>c</ol><ul><li>d</ul>", "3. a\n9. b\n10. c\nd"),
+        ("<ol><li><p>a</p></li><li hidden>b</li><li>c</li></ol>", "1.\na\n2. c"),
+        ("<ol style='list-style: none'><li>a</ol><li>b", "a\nb"),
+        ("<ol start=x><li value=>a</ol></ol></ul><li>b", "1. a\nb"),
+    ],
+)
+def test_items_of_an_html_list_keep_their_numbers(page: str, text: str) -> None:
     assert [part.text for part in read_html(page).parts] == [text]
 
 
@@ -493,6 +509,32 @@ def test_what_is_typed_into_a_pdf_is_read(tmp_path: Path) -> None:
     read, told = read_painted(tmp_path / "a.pdf", painted(VISIBLE, Annots=ArrayObject(notes)))
     lines = ["Nom: Durand", "Ville: Metz", "Prime: 250 EUR", "Cadre: Oui", "Pays: France, Suisse", "Lu et approuvé"]
     assert (read.splitlines(), told) == (["The fee is 12 EUR.", *lines], [])
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("pr´elev´ee d`es le 10 aoˆut", "prélevée dès le 10 août"),
+        ("franc¸ais, fran¸cais, na¨ıf, Matem´\natica, E´ et `a", "français, français, naïf, Matemática, E´ et à"),
+        ("use `ls` here", "use `ls` here"),
+        ("5´ 30´´ et ¨ seul", "5´ 30´´ et ¨ seul"),
+    ],
+)
+def test_accents_of_a_pdf_that_are_set_apart_are_put_back(written: str, text: str) -> None:
+    assert with_accents(written) == text
+
+
+def test_a_pdf_whose_fonts_do_not_name_their_letters_is_told(tmp_path: Path) -> None:
+    said = "La prime annuelle est versee aux salaries presents au mois de juin sur la base du salaire brut. " * 4
+    shifted = "".join(chr(ord(sign) - 29) if sign.isalpha() else sign for sign in said)
+    assert is_spelt(said)
+    assert is_spelt("IBAN FR76 3000 1007 9412 3456 7890 185")
+    assert not is_spelt("\ue001\ue002\ue003 \ue004")
+    assert not is_spelt("\ufffd\ufffd 12")
+    shown = shifted.replace("\\", "").replace("(", "").replace(")", "")
+    text, told = read_painted(tmp_path / "a.pdf", painted(f"BT /F1 4 Tf 20 200 Td ({shown}) Tj ET"))
+    assert text
+    assert [reason for reason in told if "cannot be read with certainty (1)" in reason]
 
 
 def test_a_layer_of_a_pdf_that_is_off_is_left_out(tmp_path: Path) -> None:

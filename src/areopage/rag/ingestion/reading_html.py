@@ -42,10 +42,14 @@ _ENDS = {
 }
 _HIDDEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|text-decoration(?:-line)?\s*:[^;]{0,40}line-through"
+    r"|(?:left|right|top|text-indent)\s*:\s*-\d{4}"
     r"|(?:font-size|opacity)\s*:\s*0*\.?0+(?:px|pt|r?em|%)?\s*(?:;|!|\Z)",
     re.IGNORECASE,
 )
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LISTS = ("ol", "ul", "menu", "dir")
+_UNNUMBERED = re.compile(r"list-style(?:-type)?\s*:[^;]{0,40}none", re.IGNORECASE)
+_INTEGER = re.compile(r"-?[0-9]{1,6}")
 # What stands between the parts of an element of a formula.
 _JOINTS = {"mfrac": "/", "msup": "^", "msub": "_", "msubsup": " ", "munder": " ", "mover": " ", "munderover": " ", "mroot": " "}
 _MOST_SPANNED = 100  # rows or columns of a cell
@@ -168,6 +172,7 @@ class _Page:
         self._raised = False  # inside of a superscript
         self._nested = 0  # tables and lists that were opened inside of that tag
         self._in_lines = False  # inside of preformatted text
+        self._lists: list[int | None] = []  # of the lists that are open, the number of the next item; None where they have none
         self._formula: list[_Part] = []  # the elements of a formula that are open
 
     def open_tag(self, tag: str, attributes: Attributes) -> None:
@@ -191,6 +196,7 @@ class _Page:
             self._raised = self._raised or tag == "sup"
             self._in_lines = self._in_lines or tag == "pre"
             self._separate(tag)
+            self._number(tag, dict(attributes))
 
     def close_tag(self, tag: str) -> None:
         """Process a closing tag."""
@@ -205,7 +211,19 @@ class _Page:
         elif tag not in CELLS:
             self._raised = self._raised and tag != "sup"
             self._in_lines = self._in_lines and tag != "pre"
+            if tag in _LISTS and self._lists:
+                self._lists.pop()
             self._separate(tag, closing=True)
+
+    def _number(self, tag: str, attributes: dict[str, str]) -> None:
+        """Write out the number of an item, which a reader sees before it."""
+        if tag in _LISTS:
+            numbered = tag == "ol" and not _UNNUMBERED.search(attributes.get("style", ""))
+            self._lists.append(_whole(attributes.get("start", ""), 1) if numbered else None)
+        elif tag == "li" and self._lists and self._lists[-1] is not None:
+            number = _whole(attributes.get("value", ""), self._lists[-1])
+            self._lists[-1] = number + 1
+            self._tell(f"{number}. ")
 
     def _open_formula(self, tag: str) -> None:
         """Begin an element of a formula; its place in the one around it is written out, so that 1/2 does not become 12."""
@@ -335,6 +353,10 @@ class _Grid:
             self._rows[column] = rows - 1
         self.column += columns
         return apart
+
+
+def _whole(value: str, default: int) -> int:
+    return int(value) if _INTEGER.fullmatch(value) else default
 
 
 def _spanned(value: str) -> int:

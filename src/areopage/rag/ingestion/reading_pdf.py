@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from areopage.errors import DatasetError, MissingExtra, counted
 from areopage.rag.ingestion.chunking import SourceFile, SourceText, TextPart, Unread
 from areopage.rag.ingestion.pdf_fields import typed_lines
+from areopage.rag.ingestion.pdf_letters import is_spelt, with_accents
 from areopage.rag.ingestion.pdf_page import read_page
 from areopage.text import unbroken
 
@@ -66,15 +67,23 @@ def read_pdf(file: SourceFile) -> Iterator[SourceText | Unread]:
     if len(silent) == len(pages):
         raise DatasetError(f"{file.path}: none of its {len(pages)} pages holds text: it was scanned, recognise the text first")
     if silent:
-        shown = ", ".join(map(str, silent[:SHOWN_PAGES])) + (", ..." if len(silent) > SHOWN_PAGES else "")
-        yield Unread(file=file.name, reason=f"{len(silent)} of {len(pages)} pages hold no text ({shown}): the others were read")
+        reason = f"{len(silent)} of {len(pages)} pages hold no text ({_listed(silent)}): the others were read"
+        yield Unread(file=file.name, reason=reason)
+    unspelt = [number for number, text in enumerate(pages, start=1) if not is_spelt(text)]
+    if unspelt:
+        reason = f"the letters of {len(unspelt)} of {len(pages)} pages cannot be read with certainty ({_listed(unspelt)})"
+        yield Unread(file=file.name, reason=f"{reason}: its fonts do not name them; recognise the text anew")
     if hidden:
-        shown = ", ".join(map(str, list(hidden)[:SHOWN_PAGES])) + (", ..." if len(hidden) > SHOWN_PAGES else "")
         lines = [line for page in hidden.values() for line in page]
-        what = f"{counted(len(lines), 'line')} of hidden text on {len(hidden)} of {len(pages)} pages ({shown})"
+        what = f"{counted(len(lines), 'line')} of hidden text on {len(hidden)} of {len(pages)} pages ({_listed(list(hidden))})"
         yield Unread(file=file.name, reason=f"{what}, such as {lines[0]!r}: no reader sees it, so it was left out")
     parts = (TextPart(text=text, page=number) for number, text in enumerate(pages, start=1) if text.strip())
     yield SourceText(parts=tuple(parts), title="" if FILE_NAME.search(title) else title)
+
+
+def _listed(numbers: list[int]) -> str:
+    """The first numbers of pages."""
+    return ", ".join(map(str, numbers[:SHOWN_PAGES])) + (", ..." if len(numbers) > SHOWN_PAGES else "")
 
 
 def _page_texts(reader: "PdfReader", file: SourceFile) -> tuple[list[str], dict[int, tuple[str, ...]]]:
@@ -91,7 +100,7 @@ def _page_texts(reader: "PdfReader", file: SourceFile) -> tuple[list[str], dict[
         read = read_page(page, layers_off, check)
         if read.hidden:
             hidden[number] = read.hidden
-        text = "\n".join([unbroken(read.text.replace("\0", "")), *filter(None, typed_lines(page))])
+        text = "\n".join([unbroken(with_accents(read.text.replace("\0", ""))), *filter(None, typed_lines(page))])
         length += len(text)
         if length > MOST_TEXT:
             raise DatasetError(f"{file.path}: its pages hold more than {MOST_TEXT:,} characters: split it")
