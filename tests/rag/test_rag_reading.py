@@ -511,6 +511,64 @@ def test_what_is_typed_into_a_pdf_is_read(tmp_path: Path) -> None:
     assert (read.splitlines(), told) == (["The fee is 12 EUR.", *lines], [])
 
 
+LEFT = [
+    "La prime annuelle est payee",
+    "aux salaries presents dans",
+    "la societe au mois de juin",
+    "sur la base du salaire brut",
+    "de reference de la periode",
+    "qui precede. Elle est due",
+]
+RIGHT = [
+    "en une fois. Le conge est",
+    "de trente jours par an pour",
+    "un salarie a temps plein et",
+    "il est pris entre mai et",
+    "octobre, sauf accord ecrit",
+    "des deux parties au contrat.",
+]
+
+
+def rows_of(left: list[str], right: list[str], *, by_turns: bool = True) -> str:
+    """Lines in two columns, from the top of a page on."""
+    first = [f"1 0 0 1 20 {250 - 14 * at} Tm ({line}) Tj" for at, line in enumerate(left)]
+    second = [f"1 0 0 1 160 {250 - 14 * at} Tm ({line}) Tj" for at, line in enumerate(right)]
+    order = [line for pair in zip(first, second, strict=True) for line in pair] if by_turns else first + second
+    return f"BT /F1 8 Tf 20 280 Td (Reglement) Tj {' '.join(order)} 1 0 0 1 20 20 Tm (Page 3) Tj ET"
+
+
+@pytest.mark.parametrize("by_turns", [True, False])
+def test_two_columns_of_a_pdf_are_read_one_after_the_other(tmp_path: Path, by_turns: bool) -> None:
+    content = rows_of(LEFT, RIGHT, by_turns=by_turns)
+    text, told = read_painted(tmp_path / "a.pdf", painted(content))
+    assert ([line.strip() for line in text.splitlines()], told) == (["Reglement", *LEFT, *RIGHT, "Page 3"], [])
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (
+            ["Frais de tenue de compte", "Carte de paiement", "Virement instantane", "Opposition sur carte", "Rejet de virement"],
+            [
+                "Gratuit pour les clients",
+                "Quarante euros par an",
+                "Un euro par operation",
+                "Gratuit en agence et ici",
+                "Dix euros par operation",
+            ],
+        ),
+        (LEFT[:4], RIGHT[:4]),
+        (["un", "deux", "trois", "quatre", "cinq", "six"], ["a", "b", "c", "d", "e", "f"]),
+        (LEFT[:5], ["12 345,00 et 12 345,01"] * 5),
+    ],
+)
+def test_rows_of_a_table_of_a_pdf_stay_rows(tmp_path: Path, left: list[str], right: list[str]) -> None:
+    text, _ = read_painted(tmp_path / "a.pdf", painted(rows_of(left, right)))
+    assert [line.split() for line in text.splitlines()][1:-1] == [
+        [*first.split(), *second.split()] for first, second in zip(left, right, strict=True)
+    ]
+
+
 @pytest.mark.parametrize(
     ("written", "text"),
     [

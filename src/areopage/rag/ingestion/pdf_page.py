@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from areopage.rag.ingestion.pdf_columns import Placed, columns_of, is_running
+
 if TYPE_CHECKING:
     from pypdf import PageObject
 
@@ -67,6 +69,11 @@ class _Shown(Struct, frozen=True):
     moved: bool
     layer_off: bool
 
+    @property
+    def letters(self) -> float:
+        """About how many letters it has: some fonts take two bytes for each."""
+        return len(self.raw) / (2 if b"\0" in self.raw else 1)
+
 
 class _Painted(Struct, frozen=True):
     """A box that was painted, as large as its path; `opaque`: whether it covers what lies under it."""
@@ -93,8 +100,10 @@ def read_page(page: "PageObject", layers_off: frozenset[int], check: Callable[..
     numbers = frozenset(shown.number for shown in reading.shown)
     hidden = frozenset(shown.number for shown in reading.shown if reading.is_hidden(shown))
     left_out = hidden | frozenset(_struck_again([shown for shown in reading.shown if shown.number not in hidden]))
-    if left_out:
-        text = _Reading(page, layers_off, check, left_out).text()
+    seen = [shown for shown in reading.shown if shown.number not in left_out]
+    by_column = _by_column(seen, reading, lambda kept: _Reading(page, layers_off, check, numbers - kept).text())
+    if by_column or left_out:
+        text = by_column or _Reading(page, layers_off, check, left_out).text()
     unseen = _Reading(page, layers_off, check, numbers - hidden).text() if hidden else ""
     lines = [" ".join(line.split())[:_LONGEST_SHOWN] for line in unseen.splitlines()]
     return PageText(text=text, hidden=tuple(filter(None, lines)))
@@ -120,7 +129,7 @@ class _Reading:
         self._painted: list[_Painted] = []
         self._scanned = False
         left, bottom, right, top = map(float, page.cropbox)
-        self._box: Box = (min(left, right), min(bottom, top), max(left, right), max(bottom, top))
+        self.box: Box = (min(left, right), min(bottom, top), max(left, right), max(bottom, top))
 
     def text(self) -> str:
         """Read the page; digits that are set higher and smaller than what they follow are raised ones."""
@@ -133,7 +142,7 @@ class _Reading:
     def is_hidden(self, shown: _Shown) -> bool:
         """Whether a reader does not see a text. That of a scanned page is written invisibly over its picture, and is read."""
         self._check()
-        state, (_, bottom, right, top) = shown.state, self._box
+        state, (_, bottom, right, top) = shown.state, self.box
         if state.mode in _INVISIBLE:
             return not self._scanned
         if shown.layer_off or state.opacity <= 0 or 0 < shown.size < _TINY:
@@ -166,7 +175,7 @@ class _Reading:
         elif operator in _FILLS or operator in _ENDS_PATH:
             self._end_path(painted=operator in _FILLS)
         elif operator == b"sh":
-            self._paint(self._box, None, opaque=False)
+            self._paint(self.box, None, opaque=False)
         elif operator == b"Do":
             self._begin_object(operands, matrix)
         else:
@@ -263,7 +272,7 @@ class _Reading:
             self._resources.append(_entry(drawn, "/Resources") or self._resources[-1])
         elif drawn is not None:
             box = _box_of([_at(matrix, x, y) for x in (0, 1) for y in (0, 1)])
-            self._scanned = self._scanned or _area(box) >= _SCANNED * _area(self._box)
+            self._scanned = self._scanned or _area(box) >= _SCANNED * _area(self.box)
             self._paint(box, None, opaque=False)
 
     def _end_path(self, *, painted: bool) -> None:
@@ -275,6 +284,20 @@ class _Reading:
     def _paint(self, box: Box, colour: Colour, *, opaque: bool) -> None:
         if min(box[2] - box[0], box[3] - box[1]) >= _LEAST_SIDE and len(self._painted) < _MOST_BOXES:
             self._painted.append(_Painted(self._number, box, colour, opaque))
+
+
+def _by_column(seen: Sequence[_Shown], reading: _Reading, read: Callable[[frozenset[int]], str]) -> str:
+    """The text of a page column by column, where its two columns are written by turns; "" where it has none."""
+    placed = [Placed(shown.number, shown.x, shown.y, shown.size, shown.letters) for shown in seen]
+    columns = columns_of(placed, reading.box[0], reading.box[2])
+    if columns is None:
+        return ""
+    numbers = frozenset(shown.number for shown in seen)
+    above = read(numbers - columns.second - columns.below)
+    second = read(columns.second)
+    if not is_running(above) or not is_running(second):
+        return ""
+    return "\n".join(filter(None, (part.strip("\n") for part in (above, second, read(columns.below)))))
 
 
 def _struck_again(texts: Sequence[_Shown]) -> Iterator[int]:
