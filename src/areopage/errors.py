@@ -57,11 +57,18 @@ class StorageError(UserError):
     """A file or the ledger cannot be written: no space, no permission, locked."""
 
 
-class DamagedRow(StorageError):
+class DamagedLedger(StorageError):
+    """The ledger holds what cannot be read: another try meets it again."""
+
+    def __init__(self, damage: str) -> None:
+        super().__init__(f"the ledger is damaged: {damage}")
+
+
+class DamagedRow(DamagedLedger):
     """A row of the ledger whose JSON cannot be read."""
 
     def __init__(self, row: str, column: str, fault: Exception) -> None:
-        super().__init__(f"the ledger is damaged: {row}: {column} cannot be read ({fault})")
+        super().__init__(f"{row}: {column} cannot be read ({fault})")
 
 
 class EmptyLedger(StorageError):

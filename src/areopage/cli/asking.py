@@ -14,7 +14,7 @@ from areopage.bench import AskedModels, Observer, paid_models
 from areopage.cli.exit_codes import INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import tell
 from areopage.cli.progress.run_display import PlainProgress
-from areopage.errors import DamagedRow, ServerDown, StorageError, UserError, name_list
+from areopage.errors import DamagedLedger, ServerDown, StorageError, UserError, name_list
 from areopage.models import Contact
 
 _TERMINAL_VARIABLES = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"})
@@ -116,7 +116,7 @@ def resumed_by_the_same_command() -> Iterator[None]:
     except KeyboardInterrupt:
         tell(f"\nstopped; {kept}")
         raise typer.Exit(INTERRUPTED) from None
-    except DamagedRow:
+    except DamagedLedger:
         raise  # the same command meets it again
     except (ServerDown, StorageError) as fault:
         tell(f"areopage: {' '.join(str(fault).split())}; {kept}")

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol, Self, TypeVar
 from msgspec import Struct, structs
 
 from areopage.criteria import SINGLE, Criterion, load_criteria
-from areopage.errors import CriteriaError, StorageError, name_list
+from areopage.errors import CriteriaError, DamagedLedger, name_list
 from areopage.jury import Judge, LedgerJudgments, Panel, PlannedCall, Session, choose_judges
 from areopage.ledger import Judgment, Ledger, RunKind
 from areopage.models import Agree, ModelReference, ModelSettings, OutageObserver, Traffic, require_connections
@@ -203,7 +203,7 @@ def outcome_on(judgment: Judgment, criterion: str) -> Outcome:
     for verdict in judgment.verdicts:
         if verdict.criterion == criterion:
             return verdict.outcome
-    raise StorageError(f"the ledger is damaged: judgment {judgment.key[:12]} has no verdict on {criterion}")
+    raise DamagedLedger(f"judgment {judgment.key[:12]} has no verdict on {criterion}")
 
 
 def criteria_named(panel: Panel, ids: Iterable[str], judge: Judge) -> tuple[Criterion, ...]:

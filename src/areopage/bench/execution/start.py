@@ -23,7 +23,7 @@ from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, prepare_run
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, load_run_cases
 from areopage.digest import short_digest
-from areopage.errors import ModelError, StorageError
+from areopage.errors import DamagedLedger, ModelError, StorageError
 from areopage.jury import Judge, check_model, reached_by
 from areopage.ledger import Ledger, Run, json_text, make_folder
 from areopage.locales import Note
@@ -292,5 +292,5 @@ def folder_of(run: Run, out: Path, named: str = "") -> Path:
     if out.resolve() in folder.parents or Path(named).resolve() == folder:
         return folder
     if run.id in ("", ".", "..") or Path(run.id).name != run.id:
-        raise StorageError(f"the ledger is damaged: {run.id!r} is not the id of a run")
+        raise DamagedLedger(f"{run.id!r} is not the id of a run")
     return out.resolve() / run.id

@@ -38,7 +38,7 @@ from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, IN
 from areopage.cli.options import Places, PlacesOptions, tell
 from areopage.cli.progress.run_log import RunLog
 from areopage.cli.run_options import AllowVariableOption, BudgetOption, FleetOption, RunArgument, TimeoutOption, YesOption
-from areopage.errors import BudgetSpent, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
+from areopage.errors import BudgetSpent, DamagedLedger, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
 from areopage.ledger import CallCounts, Ledger, LedgerOutage, Run, SentBatch
 from areopage.suites import load_suite
 
@@ -209,6 +209,8 @@ def follow_run(
     except BudgetSpent as fault:
         tell(f"areopage: {fault}; everything is kept, go on with: {hint} --fleet --budget AMOUNT")
         return BUDGET_SPENT
+    except DamagedLedger:
+        raise  # following the run meets it again
     except StorageError as fault:
         raise StorageError(f"{fault}; workers may go on with the run, follow it with: {follow}") from fault
     if view is None:
@@ -233,6 +235,8 @@ def _await_end(run: Run, ledger: Ledger) -> "RunView | None":
             began = time.monotonic()
             try:
                 progress = progress_of(ledger, run.id, spec, datetime.now(UTC), counts)
+            except DamagedLedger:
+                raise  # no waiting mends it
             except StorageError as fault:
                 time.sleep(outage.met(fault))
                 continue
@@ -280,6 +284,9 @@ def _go_on(
             tell(f"areopage: {fault}; everything is kept, go on with: {hint} --budget AMOUNT")
             tell_of_open_batches(run.id, ledger, places)
             return BUDGET_SPENT
+        except DamagedLedger as fault:
+            log.write("ERROR", f"stopped: {fault}")
+            raise  # resuming the run meets it again
         except (ServerDown, StorageError) as fault:
             with suppress(StorageError):
                 log.write("ERROR", f"stopped: {type(fault).__name__}: {fault}")

@@ -64,7 +64,7 @@ from areopage.compare.league.text import beside
 from areopage.compare.league.trend import trend_of_target
 from areopage.compare.league.trend_page import trend_report, write_trend
 from areopage.digest import digest_of
-from areopage.errors import BudgetSpent, ModelError, ServerDown, StorageError, UnknownRun, UserError, counted
+from areopage.errors import BudgetSpent, DamagedLedger, ModelError, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.ledger import Ledger, Run
 from areopage.locales import LANGUAGES
 from areopage.models import Contact
@@ -152,6 +152,8 @@ def run_league(
             again = "Go on with the same command without --fresh and --new, and with a higher --budget."
             typer.echo(f"areopage: {fault}; everything is kept. {again}", err=True)
             return BUDGET_SPENT
+        except DamagedLedger:
+            raise  # the same command meets it again
         except (ServerDown, StorageError) as fault:
             typer.echo(f"areopage: {' '.join(str(fault).split())}; what has arrived is kept. {hint}", err=True)
             return INCONCLUSIVE

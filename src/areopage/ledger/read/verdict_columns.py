@@ -14,11 +14,11 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, bindparam, func, select
 
-from areopage.errors import StorageError
+from areopage.errors import DamagedLedger
 from areopage.ledger.tables.answer_tables import answer_judgments, judgments, run_cases, verdicts
 from areopage.ledger.tables.database import Store
 from areopage.ledger.tables.records import Judgment
-from areopage.ledger.tables.rows import KEYS_PER_QUERY, TEXTS, valid_places
+from areopage.ledger.tables.rows import KEYS_PER_QUERY, TEXTS, decoded, valid_places
 from areopage.scoring import GIVEN_NAMES, OUTCOME_NAMES, Column, Flags, Scored
 
 Numbers = NDArray[np.integer[Any]]
@@ -145,6 +145,7 @@ class Verdicts(Store):
             wanted: the position of a case and a key of a judgment on it, for each key.
         """
         pairs, elsewhere, kinds = iter(wanted), set[int](), dict[tuple[Any, ...], int]()
+        steps: dict[tuple[Any, ...], tuple[str, ...]] = {}
         places, numbers = [np.zeros((0, 3), dtype=np.int64)], [np.zeros((0, len(NUMBERS)))]
         while portion := list(islice(pairs, AT_ONCE)):
             with self._ledger.reading() as connection:
@@ -152,14 +153,16 @@ class Verdicts(Store):
             rows = [(position, row) for position, key in portion for row in valid.get(key, ()) if row[_OUTCOME] is not None]
             for _, row in rows:
                 if row[_OUTCOME] not in OUTCOME_NAMES:
-                    raise StorageError(f"the ledger is damaged: judgment {row[_ID]} has the unknown outcome {row[_OUTCOME]!r}")
-                kinds.setdefault(row[_OUTCOME:_NUMBER], len(kinds))
+                    raise DamagedLedger(f"judgment {row[_ID]} has the unknown outcome {row[_OUTCOME]!r}")
+                if (kind := row[_OUTCOME:_NUMBER]) not in kinds:
+                    steps[kind] = decoded(TEXTS, kind[-1], f"judgment {row[_ID]}", "steps")
+                    kinds[kind] = len(kinds)
             if rows:
                 places.append(np.array([(position, row[_ID], kinds[row[_OUTCOME:_NUMBER]]) for position, row in rows]))
                 try:
                     numbers.append(np.array([row[_NUMBER:] for _, row in rows], dtype=np.float64))  # NULL becomes NaN
                 except (TypeError, ValueError) as error:
-                    raise StorageError(f"the ledger is damaged: a judgment has a text in place of a number ({error})") from error
+                    raise DamagedLedger(f"a judgment has a text in place of a number ({error})") from error
             elsewhere |= {row[_ID] for _, row in rows if row[_RUN] != run_id}
         position, judgment, kind = np.concatenate(places).T
         order = np.argsort(position, kind="stable")
@@ -168,7 +171,7 @@ class Verdicts(Store):
             position=position[order],
             judgment=judgment[order],
             kind=kind[order],
-            kinds=tuple(VerdictKind(*(*kind[:-1], TEXTS.decode(kind[-1]))) for kind in kinds),
+            kinds=tuple(VerdictKind(*(*kind[:-1], steps[kind])) for kind in kinds),
             **{name: table[order, place] for place, name in enumerate(NUMBERS)},
             elsewhere=frozenset(elsewhere),
         )

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Dialect, Row, Select, Table, b
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
-from areopage.errors import DamagedRow, StorageError
+from areopage.errors import DamagedLedger, DamagedRow
 from areopage.ledger.tables.records import Verdict
 from areopage.scoring import NotApplicable, Outcome, Refused, Scored, TimedOut, Unparsed, Unreachable
 
@@ -162,7 +162,7 @@ def verdict_row(judgment_id: int, verdict: Verdict) -> dict[str, Any]:
 def outcome_of(row: Row[Any]) -> Outcome:
     """Read the outcome of a verdict's row."""
     if row.outcome not in _OUTCOMES:
-        raise StorageError(f"the ledger is damaged: judgment {row.judgment_id} has the unknown outcome {row.outcome!r}")
+        raise DamagedLedger(f"judgment {row.judgment_id} has the unknown outcome {row.outcome!r}")
     return record_of(_OUTCOMES[row.outcome], row)
 
 
