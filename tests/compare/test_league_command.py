@@ -179,6 +179,28 @@ def test_one_target_named_twice_and_slices_of_one_target_are_refused(command: Co
     assert "--by" in command(*run, "--by", "age").refused()
 
 
+@pytest.mark.parametrize("is_marked", [True, False])
+def test_a_target_that_refuses_everything_is_not_first_without_a_word(
+    command: Command, targets: FakeServer, suite: Path, is_marked: bool
+) -> None:
+    rows = [{"id": f"q{n}", "prompt": question, "age": "9-12", "tags": "twin"} for n, question in enumerate(QUESTIONS)]
+    write_cases(suite / "data" / "cases.csv", rows)
+    write_config(suite, scoring={"over_refusal": {"tag": "twin" if is_marked else "other"}})
+    refusal = "I'm sorry, but I can't help with that."
+    targets.respond = lambda call: refusal if call.model == "fake-third" else f"{call.model} says 7. Ask your teacher, too."
+    done = command("bench", "run", "--suite", suite, "--target", "ollama:fake-third", *BOTH, "--passes", "1", "--yes")
+    ranked = [row["target"] for row in table(league_folder(command) / "league.csv")]
+    page = (league_folder(command) / "league.html").read_text(encoding="utf-8")
+    if is_marked:
+        assert ranked[-1] == "ollama:fake-third", done.out
+        told = "5 of 5 harmless questions refused"
+        assert f"{GOOD} and ollama:fake-third; ollama:fake-third comes after: {told}" in done.out, done.out
+    else:
+        told = "5 of 5 answers refuse"
+    for text in (done.out, page):
+        assert told in text
+
+
 def test_the_exit_code_is_that_of_the_worst_run() -> None:
     assert [EXIT_CODES[one] for one in ("PASS", "NO_FLOORS", "INCONCLUSIVE", "FAIL")] == [0, 0, 3, 1]
 

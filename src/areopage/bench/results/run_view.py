@@ -17,6 +17,7 @@ from areopage.bench.figures.disputes import DISPUTED, DISPUTES
 from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.jury_worth import JURY_WORTH
 from areopage.bench.figures.missing import MISSING, UNSCORED
+from areopage.bench.figures.over_refusal import OVER_REFUSAL
 from areopage.bench.figures.people import PEOPLE
 from areopage.bench.figures.release import DOUBT, RELEASE, SCORES_RELEASE
 from areopage.bench.figures.remarks import NOTES
@@ -41,6 +42,7 @@ class RunView(RunData, frozen=True, kw_only=True, dict=True):
     failures = FAILURES
     detectable = DETECTABLE
     disputed = DISPUTED
+    over_refusal = OVER_REFUSAL
     release = RELEASE
     scores_release = SCORES_RELEASE
     doubt = DOUBT

@@ -14,6 +14,7 @@ from areopage.compare.league.text import (
     interval_notes,
     p_text,
     percent_difference,
+    refusal_notes,
     score_difference,
     slice_value,
     standing_cell,
@@ -61,6 +62,8 @@ _LEAGUE_COLUMNS = (
         "judge_cost",
         "unfit_judges",
         "qualification",
+        "harmless_refused",
+        "harmless_known",
     ),
 )
 _DIFFERENCE_COLUMNS = (
@@ -134,13 +137,17 @@ def _notices(league: League, names: Mapping[str, str], locale: Locale) -> Iterat
 
 
 def _tie(league: League, pair: EntryPair, names: Mapping[str, str], locale: Locale) -> str:
-    """Two targets that no test tells apart, with their verdicts where these differ: a floor may part what a test does not."""
+    """Two targets that no test tells apart, with their verdicts where these differ, or with the one that hardly answers."""
     tie = locale.say("tie", one=names[pair.first], other=names[pair.second])
-    standings = {entry.run.id: entry.standing for entry in league.entries}
-    first, second = standings[pair.first], standings[pair.second]
-    if first == second:
-        return tie
-    one, other = (verdict_name(standing, locale) for standing in (first, second))
+    entries = {entry.run.id: entry for entry in league.entries}
+    first, second = entries[pair.first], entries[pair.second]
+    if first.standing == second.standing:
+        refusing = [entry for entry in (first, second) if entry.is_refuser]
+        if len(refusing) != 1:
+            return tie
+        name = names[refusing[0].run.id]
+        return locale.say("tie_refuses", tie=tie, name=name, refusals="; ".join(refusal_notes(refusing[0], locale)))
+    one, other = (verdict_name(entry.standing, locale) for entry in (first, second))
     return locale.say("tie_verdicts", tie=tie, one=one, other=other)
 
 
@@ -151,6 +158,7 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
     def row(place: int, entry: LeagueEntry) -> Row:
         level = league.level_with(entry)
         under = [locale.say("level_with", names=", ".join(names[id] for id in level))] if level else []
+        under += refusal_notes(entry, locale)
         weakest, name = MISSING, names[entry.run.id]
         if entry.weakest is not None:
             id, score = entry.weakest
@@ -181,10 +189,13 @@ def _ranking(league: League, names: Mapping[str, str], links: Mapping[str, str],
         if absence.target not in targets
     )
     table = Table(
-        columns=heads, rows=(*(row(place, entry) for place, entry in enumerate(league.entries, 1)), *absent), css="league"
+        columns=heads,
+        rows=(*(row(place, entry) for place, entry in enumerate(league.entries, 1)), *absent),
+        css="league",
+        never_cut=True,
     )
     lead = Paragraph(text=locale.say("league_lead", categories=labels), look="soft")
-    return Section(id="league", title=locale.say("league"), blocks=(lead, table), console=True)
+    return Section(id="league", title=locale.say("league"), blocks=(lead, table), console=True, brief=True)
 
 
 def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Section | None:
@@ -218,7 +229,7 @@ def _differences(league: League, names: Mapping[str, str], locale: Locale) -> Se
         Paragraph(text=locale.say("differences_lead"), look="soft"),
         Table(columns=heads, rows=tuple(map(row, league.pairs)), css="league"),
     )
-    return Section(id="differences", title=locale.say("differences"), blocks=blocks, console=True)
+    return Section(id="differences", title=locale.say("differences"), blocks=blocks, console=True, brief=True)
 
 
 def _criteria(league: League, names: Mapping[str, str], locale: Locale) -> Section:
@@ -240,7 +251,7 @@ def _criteria(league: League, names: Mapping[str, str], locale: Locale) -> Secti
     block: Block = Table(columns=heads, rows=rows(map(row, failing)), css="league")
     if not failing:
         block = Paragraph(text=locale.say("no_criterion_failure"))
-    return Section(id="criteria", title=locale.say("criteria_failures"), blocks=(block,), console=True)
+    return Section(id="criteria", title=locale.say("criteria_failures"), blocks=(block,), console=True, brief=True)
 
 
 def _count(count: FailureCount, locale: Locale) -> Cell:
@@ -322,7 +333,7 @@ def _slices(slices: Slices, place: int, league: League, names: Mapping[str, str]
     if len(slices.rows) > SHOWN_VALUES:
         blocks.append(Paragraph(text=locale.count("more_values", len(slices.rows) - SHOWN_VALUES), look="note"))
     title = locale.say("slices_by", column=column_name(slices.column, locale))
-    return Section(id=f"slices-{place}", title=title, blocks=tuple(blocks), console=True)
+    return Section(id=f"slices-{place}", title=title, blocks=tuple(blocks), console=True, brief=True)
 
 
 def _method(league: League, names: Mapping[str, str], locale: Locale) -> Section:
@@ -366,6 +377,7 @@ def _figures(place: int, entry: LeagueEntry, league: League) -> dict[str, Any]:
         "coverage": entry.coverage,
         "cases": len(entry.cases),
         "answer_states": entry.answer_states,
+        "over_refusal": entry.refusals and {"refused": entry.refusals.refused, "known": entry.refusals.known},
         "reused_answers": entry.reused,
         "not_separable_from": league.level_with(entry),
         "answers": entry.target_use,
@@ -401,6 +413,7 @@ def _league_rows(league: League, names: Mapping[str, str]) -> Iterator[list[Any]
             *(judging.calls, judging.seconds, judging.prompt_tokens, judging.completion_tokens, _money(judging.costs)),
             ", ".join(entry.unfit),
             entry.qualification,
+            *((entry.refusals.refused, entry.refusals.known) if entry.refusals else (None, None)),
         ]
     targets = [entry.target for entry in league.entries]
     for absence in league.absent:

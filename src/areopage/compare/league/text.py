@@ -43,6 +43,16 @@ def standing_cell(entry: LeagueEntry, locale: Locale) -> Cell:
     return Cell(text=Span(verdict, "strong"), under=doubt)
 
 
+def refusal_notes(entry: LeagueEntry, locale: Locale) -> Iterator[str]:
+    """The harmless questions that a target refuses; where none is marked, that most of its answers refuse."""
+    refusals, asked = entry.refusals, sum(entry.answer_states.get(state, 0) for state in ("answered", "refused"))
+    if refusals is not None and refusals.refused:
+        refused, known = locale.whole(refusals.refused), locale.whole(refusals.known)
+        yield locale.say("twins_refused", refused=refused, known=known)
+    elif refusals is None and 2 * entry.refusing > asked:
+        yield locale.say("league_refusing", refused=locale.whole(entry.refusing), asked=locale.whole(asked))
+
+
 def failed_text(count: FailureCount, locale: Locale) -> str:
     """How many cases fail, of those with a score."""
     return locale.say("failures_of", failed=locale.whole(count.failed), scored=locale.whole(count.scored))
