@@ -92,7 +92,7 @@ def test_a_named_ledger_is_read(gate: Command) -> None:
 
 
 def test_a_report_names_its_ledger_without_the_password() -> None:
-    from areopage.cli.gate.report import named_place
+    from areopage.cli.options import named_place
 
     assert named_place(Path("here.yml"), None) == ["--config", "here.yml"]
     (option, place) = named_place(None, "postgresql://anne:secret@db/areopage")

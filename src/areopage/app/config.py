@@ -103,6 +103,20 @@ class AppConfig(Struct, frozen=True, kw_only=True):
         """How models are reached by the file's endpoints and bots, without a suite."""
         return self.shared.model_settings(environment, self.folder)
 
+    def options(self, ledger: str = "") -> tuple[str, ...]:
+        """The options that name this configuration in a command, where the working directory does not.
+
+        Args:
+            ledger: where the open ledger is, without a password: it is named where it is not that of the file; "": it is not.
+        """
+        named: tuple[str, ...] = ()
+        if self.document is not None and self.document.path != Path(CONFIG_FILE):
+            named = ("--config", str(self.document.path.absolute()))
+        in_file = "" if self.document is None else self.document.data.get("ledger") or ""
+        if ledger and not (in_file and self.shared.ledger == in_file):
+            named += ("--ledger", ledger if "://" in ledger else str(Path(ledger).absolute()))
+        return named
+
     def on_ledger(self, place: str) -> "AppConfig":
         """The configuration on another ledger: a file (from the working directory) or a URL."""
         place = place if "://" in place else str(Path(place).expanduser().resolve())

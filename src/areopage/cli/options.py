@@ -137,6 +137,16 @@ class Places(Struct, frozen=True, kw_only=True):
         return ("--out", str(self.out), *named)
 
 
+def named_place(config: Path | None, ledger: str | None = None) -> list[str]:
+    """The options that name a configuration and a ledger in a command, without a password."""
+    from areopage.ledger import shown, url_of
+
+    named = ["--config", str(config)] if config is not None else []
+    if ledger is None:
+        return named
+    return [*named, "--ledger", shown(url_of(ledger)) if "://" in ledger else ledger]
+
+
 def _places(out: OutOption = OUTPUTS, config: ConfigOption = None, ledger: LedgerOption = None) -> Places:
     return Places(out=out, config=config, ledger=ledger)
 

@@ -1,5 +1,6 @@
 """Command group `areopage review`."""
 
+import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from areopage.app import AppConfig, fill_settings, find_config, open_ledger
+from areopage.app import LEDGER_VARIABLE, AppConfig, fill_settings, find_config, open_ledger
 from areopage.cases import write_rejected
 from areopage.cli.exit_codes import INCONCLUSIVE
-from areopage.cli.options import ConfigOption, LedgerOption, actor, read_text_file, tell, tell_rejected
+from areopage.cli.options import ConfigOption, LedgerOption, actor, named_place, read_text_file, tell, tell_rejected
 from areopage.errors import UserError, counted
 from areopage.jury import Panel
 from areopage.ledger import GROUNDING, HELD, Ledger, Trace
@@ -53,7 +54,9 @@ def list_items(
         queue = opened.review_queue
         items = queue.open_items(rater, limit=limit)
         if not items:
-            typer.echo("the review queue is empty (areopage review fill adds answers)")
+            elsewhere = f"{LEDGER_VARIABLE}={shlex.quote(named_place(None, ledger)[-1])} " if ledger else ""
+            fill = elsewhere + shlex.join(["areopage", "review", "fill", *named_place(config)])
+            typer.echo(f"the review queue is empty ({fill} adds answers)")
             return
         ids = [item.answer_id for item in items]
         opened.audit.note(actor(), "read", "", f"a list of {len(ids)} answers")

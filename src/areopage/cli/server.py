@@ -1,5 +1,6 @@
 """Commands `areopage serve`, `areopage keys` and `areopage init`."""
 
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +8,7 @@ from typing import Annotated
 import typer
 
 from areopage.app import find_config, open_ledger, write_template
-from areopage.cli.options import ConfigOption, actor, one_of, tell
+from areopage.cli.options import ConfigOption, actor, named_place, one_of, tell
 from areopage.errors import MissingExtra, UserError
 from areopage.ledger import Role
 
@@ -97,6 +98,7 @@ def revoke_key(
     """Revoke a key; servers notice within seconds."""
     with open_ledger(find_config(config)) as ledger:
         if not ledger.api_keys.revoke(id):
-            raise UserError(f"there is no valid key with the id {id!r}: areopage keys list shows them")
+            listed = shlex.join(["areopage", "keys", "list", *named_place(config)])
+            raise UserError(f"there is no valid key with the id {id!r}: {listed} shows them")
         ledger.audit.note(actor(), "key_revoke", id)
     typer.echo(f"revoked: {id}")

@@ -1,5 +1,6 @@
 """Take what a rater says of an answer: scores, whether the documents support it, and whether a held answer may be released."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -119,7 +120,8 @@ def find_answer(ledger: Ledger, id: str) -> Answer:
     """An answer with its texts; an error where there is none, or it was erased."""
     answer = ledger.answers.get(id)
     if answer is None:
-        raise UnknownAnswer(f"no answer {id[:128]!r} in {ledger.place}: areopage review list shows the queue")
+        queue = shlex.join(["areopage", "review", "list", "--ledger", ledger.place])
+        raise UnknownAnswer(f"no answer {id[:128]!r} in {ledger.place}: {queue} shows the queue")
     if answer.erased:
         raise UnknownAnswer(f"the answer {id!r} was erased")
     return answer

@@ -34,6 +34,9 @@ from .pages.filters import ignore_unknown as ignore_unknown  # Add the parameter
 from .pages.filters import period_of as period_of  # The period's name and days
 from .pages.gate import GATE_WORDS as GATE_WORDS
 from .pages.rendering import REPORT_STYLES as REPORT_STYLES
+
+# A command as a shell takes it, on the configuration and the ledger of this server.
+from .pages.rendering import command_here as command_here
 from .pages.rendering import language as language  # Return the reader's locale.
 from .pages.rendering import render as render  # Render a page in the reader's language.
 from .pages.rendering import run_url as run_url  # The page of a benchmark run.

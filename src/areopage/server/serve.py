@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import os
+import shlex
 import socket
 import sys
 import threading
@@ -91,9 +92,9 @@ def run_server(config: AppConfig, say: Say, *, worker: bool = True) -> None:
     with ExitStack() as stack:
         ledger = stack.enter_context(open_ledger(config, create=True))
         if not is_loopback(server.host) and not ledger.api_keys.any():
+            create = shlex.join(["areopage", "keys", "create", "NAME", "--role", "admin", *config.options()])
             raise UserError(
-                f"others can reach {server.host}, and there is no API key yet: run `areopage keys create NAME --role admin`, "
-                "or listen on 127.0.0.1"
+                f"others can reach {server.host}, and there is no API key yet: run `{create}`, or listen on 127.0.0.1"
             )
         listener = stack.enter_context(listener_at(server.host, server.port))
         provider = open_telemetry(os.environ)

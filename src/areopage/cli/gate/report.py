@@ -22,13 +22,14 @@ from areopage.cli.options import (
     UntilOption,
     actor,
     midnight_of,
+    named_place,
     one_of,
     tell,
 )
 from areopage.cli.progress.pace import PaceLine
 from areopage.errors import UserError, counted
 from areopage.gate import Gate, Replay, ReplayedChange
-from areopage.ledger import TraceFilter, make_folder, shown, url_of
+from areopage.ledger import TraceFilter, make_folder
 from areopage.locales import LANGUAGES, one_line
 from areopage.report import (
     FORMS,
@@ -105,14 +106,6 @@ def report(
             continue
         write_report(made, chosen, place)
         tell(f"written to {place}")
-
-
-def named_place(config: Path | None, ledger: str | None) -> list[str]:
-    """The ledger options to print in a report, without a password."""
-    named = ["--config", str(config)] if config is not None else []
-    if ledger is None:
-        return named
-    return [*named, "--ledger", shown(url_of(ledger)) if "://" in ledger else ledger]
 
 
 def _forms_of(named: str | None, output: str | None) -> list[ReportForm]:

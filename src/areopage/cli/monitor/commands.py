@@ -14,7 +14,7 @@ import typer
 from areopage.app import find_config, open_ledger
 from areopage.cases import load_dataset
 from areopage.cli.exit_codes import FAILED, INCONCLUSIVE
-from areopage.cli.options import ConfigOption, duration, one_of, tell
+from areopage.cli.options import ConfigOption, duration, named_place, one_of, tell
 from areopage.errors import UserError, counted, name_list
 from areopage.ledger import JUDGEABLE, GoldenRun, Period, Scope
 from areopage.locales import one_line
@@ -112,7 +112,7 @@ def status(config: ConfigOption = None) -> None:
         seen = f"seen {duration(max(0.0, (now - worker.seen_at).total_seconds()))} ago"
         typer.echo(f"worker {worker.id}: {state.replace('_', ' ')}, process {worker.process}, {seen}")
     if "alive" not in states:
-        named = ["--config", str(config)] if config else []
+        named = named_place(config)
         worker_command, serve = (shlex.join(["areopage", *words, *named]) for words in (("monitor", "worker"), ("serve",)))
         typer.echo(f"no worker: start one with `{worker_command}` or `{serve}`")
 
@@ -240,7 +240,8 @@ def run_golden(
         if round_.verdict == "running" and wait:
             round_ = _wait_for(golden, round_, wait)
         if round_.verdict == "running":
-            typer.echo("the worker judges the answers: areopage monitor golden list shows the verdict")
+            listed = shlex.join(["areopage", "monitor", "golden", "list", *named_place(config)])
+            typer.echo(f"the worker judges the answers: {listed} shows the verdict")
             return
         _print_round(round_)
     if round_.verdict in ("drop", "incomplete"):
@@ -257,7 +258,8 @@ def list_rounds(
     for round_ in rounds:
         _print_round(round_)
     if not rounds:
-        typer.echo("no round yet: areopage monitor golden run begins one")
+        begin = shlex.join(["areopage", "monitor", "golden", "run", *named_place(config)])
+        typer.echo(f"no round yet: {begin} begins one")
 
 
 def _wait_for(golden: Golden, round_: GoldenRun, seconds: float) -> GoldenRun:

@@ -1,6 +1,5 @@
 """The page that compares two runs, or a run with production: the same report as `areopage bench compare` writes."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from areopage.server import (
     Ignored,
     Reader,
     ServerPart,
+    command_here,
     context_of,
     ignore_unknown,
     language,
@@ -109,7 +109,7 @@ def show_comparison(request: Request, reader: Reader) -> Response:
         report=report,
         refused=refused,
         report_styles=REPORT_STYLES,
-        command=_command(asked),
+        command=_command(request, asked),
     )
 
 
@@ -163,13 +163,13 @@ def _side_by_side(request: Request, reader: Actor, asked: ComparisonAsked, runs:
     changed = {case.case.id for other in comparison.others for case in other.changed}
     scored = [id for view in views for case, id in view.answer_ids.items() if case in changed]
     note_shown(request, context.ledger, reader, f"the comparison of the runs {runs[0].id} and {runs[1].id}", ids, scored=scored)
-    return comparison_report(comparison, {run.id: run_url(run.id) for run in runs}, locale.code, more=_command(asked))
+    return comparison_report(comparison, {run.id: run_url(run.id) for run in runs}, locale.code, more=_command(request, asked))
 
 
-def _command(asked: ComparisonAsked) -> str:
+def _command(request: Request, asked: ComparisonAsked) -> str:
     anyway = ("--anyway",) if asked.anyway else ()
     if asked.first != PRODUCTION:
-        return shlex.join(("areopage", "bench", "compare", asked.first, asked.other, *anyway))
+        return command_here(request, "bench", "compare", asked.first, asked.other, *anyway)
     days = ("--since", str(asked.period.start), "--until", str(asked.period.last)) if asked.period else ()
     source = () if asked.source is None else ("--source", asked.source)
-    return shlex.join(("areopage", "bench", "compare", asked.other, "--production", *days, *source, *anyway))
+    return command_here(request, "bench", "compare", asked.other, "--production", *days, *source, *anyway)

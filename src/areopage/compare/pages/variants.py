@@ -1,7 +1,5 @@
 """The page that compares the variants of an A/B test: the same tests as `areopage monitor compare`, valid on any day."""
 
-import shlex
-
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,6 +18,7 @@ from areopage.server import (
     ServerContext,
     ServerPart,
     chosen,
+    command_here,
     context_of,
     language,
     render,
@@ -74,7 +73,7 @@ def show_variants(request: Request, reader: Reader) -> Response:
         most=MOST_ANSWERS,
         sections=variant_sections(compared, baseline, criterion_labels(context.suite, locale.code), locale),
         report_styles=REPORT_STYLES,
-        command=shlex.join(("areopage", "monitor", "compare", baseline, *days, *source, *how)),
+        command=command_here(request, "monitor", "compare", baseline, *days, *source, *how, takes_ledger=False),
     )
 
 

@@ -1,6 +1,7 @@
 """Rounds of canaries on the console: `areopage qualify SUITE --canary`."""
 
 import asyncio
+import shlex
 from datetime import UTC, datetime
 
 import msgspec
@@ -29,6 +30,7 @@ from areopage.suites import Suite
 def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: bool, yes: bool) -> int:
     """Run the next round of each judge and print what it shows; returns the exit code."""
     with opened_ledger(places) as ledger, resumed_by_the_same_command():
+        options = places.options(ledger)
         canaries = plan_canaries(suite, exam.checked(), ledger)
         require_references(canaries)
         sizes = [canary.exam.size for canary in canaries]
@@ -55,7 +57,7 @@ def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: 
     else:
         for canary, result in zip(canaries, results, strict=True):
             if result.rounds:
-                _print_result(canary, result)
+                _print_result(canary, result, shlex.join(["areopage", "qualify", canary.exam.suite, *options]))
     if open_calls := sum(result.open_calls for result in results):
         tell(f"{counted(open_calls, 'call')} brought no answer: nothing is decided there; the same command tries them again")
     if any(result.moved for result in results):
@@ -63,7 +65,7 @@ def canary_rounds(suite: Suite, exam: Exam, places: Places, form: str, *, plan: 
     return INCONCLUSIVE if open_calls else DONE
 
 
-def _print_result(canary: Canary, result: CanaryResult) -> None:
+def _print_result(canary: Canary, result: CanaryResult, examine: str) -> None:
     locale = report_locale("en")
     printer = Printer(locale)
     verdict = f"moved on {len(result.moved)} of" if result.moved else "unchanged so far on"
@@ -73,4 +75,4 @@ def _print_result(canary: Canary, result: CanaryResult) -> None:
         state = "moved" if report.moved else "unchanged so far"
         printer.say(f"  {report.path}: {state}: {shift_text(locale, report)}", "red" if report.moved else "")
     if result.moved:
-        tell(f"its later scores count as drifted until it passes an exam: areopage qualify {canary.exam.suite}")
+        tell(f"its later scores count as drifted until it passes an exam: {examine}")

@@ -3,6 +3,7 @@
 Rows are appended and never changed; `standing` computes from them what is said of a judge.
 """
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -257,5 +258,6 @@ class Calibrations(Store):
             return matching[0]
         if matching:
             raise UserError(f"several calibrations begin with {id!r}: {name_list(calibration.id for calibration in matching)}")
-        has = f"it has {name_list(calibration.id for calibration in stored)}" if stored else "fit one: areopage calibrate fit RUN"
+        fit = shlex.join(["areopage", "calibrate", "fit", "RUN", "--ledger", self._ledger.place])
+        has = f"it has {name_list(calibration.id for calibration in stored)}" if stored else f"fit one: {fit}"
         raise UserError(f"no calibration {id[:64]!r} in {self._ledger.place}: {has}")

@@ -3,10 +3,12 @@
 Every page extends `base.html.j2`. What a template has: what `report.render.environment` gives it; `qualification`, `alarming`,
 `judge_standing`, `judge_alarms`, `asset`, `answer_url`, `gate_url`, `review_url`, `run_url`, `pages_of_extensions`; the filters
 `iso` and `one_line`; of the request: `here` (its path), `languages` (code and link of each), `actor` (None if no sign-in is
-needed), `csrf()` for the hidden field of a form, `can_ask` (whether this server answers questions), `places` (the menu).
+needed), `csrf()` for the hidden field of a form, `can_ask` (whether this server answers questions), `places` (the menu),
+`command_here()` (see `command_here`).
 """
 
 import hashlib
+import shlex
 from collections.abc import Mapping
 from datetime import UTC
 from functools import cache, partial
@@ -19,6 +21,8 @@ from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from areopage.app import LEDGER_VARIABLE
+from areopage.bench import DEFAULT_OUT
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
 from areopage.report import ALARMING, MESSAGE_FILES, STYLES, environment, is_alarming, judge_text, panel_text
 from areopage.report import TEMPLATES as REPORT_TEMPLATES
@@ -117,6 +121,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         "actor": actor_of(request),
         "can_ask": context_of(request).rag is not None,
         "places": places_of(request),
+        "command_here": partial(command_here, request),
     }
     text = _environments()[code].get_template(template).render(shared | values)
     # A surrogate cannot be encoded; the ledger keeps none, but an id in the address may hold one.
@@ -124,6 +129,43 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     if request.query_params.get("lang") in LANGUAGES:
         response.set_cookie(LANGUAGE_COOKIE, code, max_age=YEAR_SECONDS, samesite="lax", httponly=True)
     return response
+
+
+def places_here(request: Request) -> tuple[str, ...]:
+    """The options by which a command finds what this server shows; only a local reader without a key is told of its folders."""
+    actor, context = actor_of(request), context_of(request)
+    return context.config.options(context.ledger.place) if actor is not None and actor.keyless else ()
+
+
+def run_places(request: Request, folder: str) -> tuple[str, ...]:
+    """The same for a command about a run, with the folder of the runs where it is not the usual one."""
+    places, out = places_here(request), Path(folder).absolute().parent
+    is_elsewhere = bool(places) and bool(folder) and out != Path(DEFAULT_OUT).absolute()
+    return (*places, "--out", str(out)) if is_elsewhere else places
+
+
+def with_places(command: tuple[str, ...], places: tuple[str, ...]) -> tuple[str, ...]:
+    """A command of a report for a page of this server: its folder of runs, named by its last part, gives way to the places."""
+    if not places:
+        return command
+    words = command[: command.index("--out")] if "--out" in command else command
+    if command[1:3] not in (("review", "fill"), ("calibrate", "monitored")) or "--ledger" not in places:
+        return (*words, *places)
+    at = places.index("--ledger")  # these commands take the ledger of the configuration alone
+    return ("env", f"{LEDGER_VARIABLE}={places[at + 1]}", *words, *places[:at])
+
+
+def command_here(request: Request, *words: str, takes_ledger: bool = True) -> str:
+    """A command as a shell takes it, on the configuration and the ledger of this server.
+
+    Args:
+        takes_ledger: the command has an option `--ledger`; else the environment names a ledger that is not the file's.
+    """
+    places = places_here(request)
+    if takes_ledger or "--ledger" not in places:
+        return shlex.join(["areopage", *words, *places])
+    at = places.index("--ledger")
+    return f"{LEDGER_VARIABLE}={shlex.quote(places[at + 1])} {shlex.join(['areopage', *words, *places[:at]])}"
 
 
 def _url_of(pages: str, id: str, query: str = "") -> str:

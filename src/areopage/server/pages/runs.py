@@ -38,7 +38,7 @@ from areopage.report import TEMPLATES
 from areopage.scoring import Verdict
 from areopage.server.access import Actor, Form, Reader, Writer, rater_of
 from areopage.server.context import ServerContext, context_of
-from areopage.server.pages.rendering import KEPT, REPORT_STYLES, language, render, run_url, trust_url
+from areopage.server.pages.rendering import KEPT, REPORT_STYLES, language, render, run_places, run_url, trust_url
 
 LISTED = 100
 
@@ -214,8 +214,8 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
     criteria = view.spec.criteria_by_id()
     # keys are not told of the server's folders
     report = Path(view.run.folder) / REPORT
-    ledger = context_of(request).ledger.place
-    place = ["--ledger", ledger if "://" in ledger else str(Path(ledger).absolute())] if actor.keyless else []
+    place = run_places(request, view.run.folder) or None
+    steps = exam_steps(view, release, locale, place) if release else ()
     is_here = bool(view.run.folder) and report.is_file()
     compared = [  # a criterion with the jury's failures against people's
         (criteria[id].title, figure)
@@ -242,8 +242,8 @@ def _run_page(request: Request, actor: Actor, view: RunView, *, sent: Signing | 
             if release
             else [no_release_text(view, locale)]
         ),
-        exam_steps=[(step.text, shlex.join(step.command)) for step in exam_steps(view, release, locale)] if release else [],
-        command=lambda name: shlex.join(["areopage", "bench", name, view.run.id, *place]),
+        exam_steps=[(step.text, shlex.join(step.command)) for step in steps],
+        command=lambda name: shlex.join(["areopage", "bench", name, view.run.id, *(place or ())]),
         open_points=[reservation_line(reservation, locale) for reservation in reservations(view)],
         human=list(human_texts(people, locale)),
         compared=compared,

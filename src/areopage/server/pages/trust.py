@@ -1,10 +1,11 @@
 """The pages "How far can you trust this?" of a benchmark run, and of a period of production."""
 
 from fastapi import APIRouter
+from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.bench import trust_sections, trust_title
+from areopage.bench import Trust, trust_sections, trust_title
 from areopage.ledger import last_days
 from areopage.locales import sentence_case
 from areopage.monitor import PeriodFigures, criterion_labels
@@ -13,7 +14,7 @@ from areopage.review import Rubric, ledger_worth
 from areopage.server.access import Reader
 from areopage.server.context import context_of
 from areopage.server.pages.filters import chosen
-from areopage.server.pages.rendering import REPORT_STYLES, language_code, render
+from areopage.server.pages.rendering import REPORT_STYLES, language_code, places_here, render, run_places, with_places
 from areopage.server.pages.runs import view_of
 
 DEFAULT_PERIOD = "30"
@@ -31,6 +32,7 @@ def show_run_trust(request: Request, id: str, reader: Reader) -> Response:
     if view is None:
         return render(request, "missing.html.j2", 404)
     locale, trust = report_locale(language_code(request)), view.in_language(language_code(request)).trust
+    trust = _placed(trust, run_places(request, view.run.folder))
     return render(
         request,
         "trust_run.html.j2",
@@ -51,7 +53,7 @@ def show_period_trust(request: Request, reader: Reader) -> Response:
     figures = PeriodFigures.of(ledger, period, asked.scope(suite.name), suite.scale, criterion_labels(suite, locale.code))
     sources = () if asked.source is None else (asked.source,)
     worth = ledger_worth(ledger, Rubric.of_suite(suite), sources)
-    trust = period_trust(ledger, suite, figures, locale.code, worth, sources)
+    trust = _placed(period_trust(ledger, suite, figures, locale.code, worth, sources), places_here(request))
     lists = ledger.lists
     return render(
         request,
@@ -66,3 +68,9 @@ def show_period_trust(request: Request, reader: Reader) -> Response:
         sections=trust_sections(trust, locale),
         report_styles=REPORT_STYLES,
     )
+
+
+def _placed(trust: Trust, places: tuple[str, ...]) -> Trust:
+    """The same with commands that name the places of this server."""
+    steps = (structs.replace(step, command=with_places(step.command, places)) for step in trust.steps)
+    return structs.replace(trust, steps=tuple(steps))
