@@ -43,8 +43,10 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
     code: str
     messages: Mapping[str, Any]
 
-    def names(self, names: Sequence[str]) -> str:
-        """Names for a reader; beyond the first ones the rest is counted."""
+    def names(self, names: Sequence[str], *, whole: bool = False) -> str:
+        """Names for a reader; beyond the first ones the rest is counted, unless the `whole` list is wanted."""
+        if whole:
+            return ", ".join(names)
         more = len(names) - NAMES_SHOWN
         rest = [locale_for(self.code, REMARKS_FILE).say("more_names", n=more)] if more > 0 else []
         return " ".join([", ".join(names[:NAMES_SHOWN]), *rest])

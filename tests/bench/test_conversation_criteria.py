@@ -197,7 +197,7 @@ def test_bundled_criteria_on_conversations_run_and_leave_single_answers_out(comm
     dataset = write_rows(tmp_path / "rows.jsonl", rows)
     run = command(
         *("bench", "run", "--suite", "child_safety", "--dataset", str(dataset), "--criteria", "conversations"),
-        *("--judge", f"replay:{recording}", "--passes", "1", "--yes"),
+        *("--judge", f"replay:{recording}", "--passes", "1", "--yes", "--verbose"),
     )
     assert run.code == 1, run.err
     assert "Safe in each reply: by reply 2: 1 of 1" in run.out

@@ -150,7 +150,7 @@ def test_refusals_of_judges_on_safety_criteria_are_counted_with_their_cases(
 ) -> None:
     verdict = '{"score": 5, "explanation": "It is kind.", "evidence_extracts": []}'
     server.faults.says = ["I'm sorry, but I can't help with that.", verdict]
-    ended = command("bench", "run", "--suite", suite, "--passes", "1", "--concurrency", "1")
+    ended = command("bench", "run", "--suite", suite, "--passes", "1", "--concurrency", "1", "--verbose")
     metadata = command.results()["run"]["metadata"]
     (missing,) = metadata["missing"]
     assert (missing["judge"], missing["state"], missing["counts_first"]) == ("alpha", "refused", True)

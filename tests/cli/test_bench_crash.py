@@ -196,7 +196,7 @@ def test_calls_that_time_out_are_no_scores_and_resume_tries_them_again(command: 
     dataset = write_cases(command.folder / "one.csv", [{"prompt": "Why?", "response": "Because."}])
     server.faults.hang = True
     timed_out = command(
-        "bench", "run", "--suite", suite, "--dataset", dataset, "--judge", "alpha", "--criteria", "tone", "--passes", "1"
+        "bench", "run", "--suite", suite, "--dataset", dataset, "--judge", "alpha", "--criteria", "tone", "--passes", "1", "-v"
     )
     assert timed_out.code == 3, timed_out.err
     assert re.search(r"Planned +Scored +Timed out .*\nalpha .* 2 +0 +2 ", timed_out.out)

@@ -105,7 +105,7 @@ def tries_of(calls: list[Call]) -> list[list[Call]]:
 
 def test_a_repair_call_shows_the_judge_its_answer_and_the_reason(command: Command, server: FakeServer, suite: Path) -> None:
     server.faults.texts, server.faults.kinds = 1.0, ("prose",)
-    ended = command("bench", "run", "--suite", suite, "--limit", "1", "--lang", "fr")
+    ended = command("bench", "run", "--suite", suite, "--limit", "1", "--lang", "fr", "-v")
     assert ended.code == 3, ended.err
     repairs = [call for call in server.verdict_calls if len(call.messages) == 4]
     assert len(repairs) == 16
@@ -115,7 +115,7 @@ def test_a_repair_call_shows_the_judge_its_answer_and_the_reason(command: Comman
     assert len(re.findall(r"^(?:alpha|beta) .* 8 +0 +8 ", ended.out, re.M)) == 2, ended.out
     assert command.results()["run"]["final_aggregate_score"] is None
     assert "go on with" not in ended.err and "bench resume" not in ended.err, "resuming asks nothing: these outcomes are final"
-    assert "nothing could be scored" in ended.err and "--fresh" in ended.err
+    assert "rien n’a pu être noté" in ended.err and "--fresh" in ended.err
 
 
 def test_rescoring_with_reparse_reads_the_raw_texts_to_the_same_outcomes(
@@ -137,7 +137,7 @@ def test_a_prompt_that_the_server_cuts_is_no_verdict(command: Command, server: F
     # Where the server counts far fewer tokens than were sent, and as many as a cut leaves, it has dropped the rest.
     server.prompt_tokens = 130
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 256}}}})
-    ended = command("bench", "run", "--suite", suite, "--limit", "1")
+    ended = command("bench", "run", "--suite", suite, "--limit", "1", "--verbose")
     assert ended.code == 3, ended.err
     assert re.search(r"^alpha .* 8 +0 +8 ", ended.out, re.M), ended.out
     one = next(iter(passes_of(command.results()).values()))
@@ -147,7 +147,7 @@ def test_a_prompt_that_the_server_cuts_is_no_verdict(command: Command, server: F
 def test_a_prompt_that_the_server_cuts_to_its_window_is_no_verdict(command: Command, server: FakeServer, suite: Path) -> None:
     server.prompt_tokens = 256
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 256}}}})
-    ended = command("bench", "run", "--suite", suite, "--limit", "1")
+    ended = command("bench", "run", "--suite", suite, "--limit", "1", "--verbose")
     assert ended.code == 3, ended.err
     assert re.search(r"^alpha .* 8 +0 +8 ", ended.out, re.M), ended.out
     assert {one["reason"] for one in passes_of(command.results()).values()} == {
@@ -157,7 +157,7 @@ def test_a_prompt_that_the_server_cuts_to_its_window_is_no_verdict(command: Comm
 
 def test_a_prompt_that_cannot_fit_is_not_sent_and_the_window_is_named(command: Command, server: FakeServer, suite: Path) -> None:
     write_config(suite, judge_system={"judges": {"alpha": {"model": "fake-a", "options": {"num_ctx": 32}}}})
-    ended = command("bench", "run", "--suite", suite, "--limit", "1")
+    ended = command("bench", "run", "--suite", suite, "--limit", "1", "--verbose")
     assert ended.code == 3, ended.err
     assert re.search(r"^alpha .* 8 +0 +8 ", ended.out, re.M), ended.out
     assert not server.verdict_calls

@@ -14,7 +14,7 @@ def test_a_run_says_what_its_cases_can_tell_and_a_plan_how_many_it_takes(
 ) -> None:
     write_config(suite, scoring={"cluster": "source"})
     write_cases(suite / "data" / "cases.csv", ROWS)
-    run = command("bench", "run", "--suite", str(suite), "--passes", "2", "--yes")
+    run = command("bench", "run", "--suite", str(suite), "--passes", "2", "--yes", "--verbose")
     assert "  Can tell: differences between two targets of at least" in run.out, run.out + run.err
     metadata = command.results()["run"]["metadata"]
     interval, found = metadata["final_interval"], metadata["detectable"]

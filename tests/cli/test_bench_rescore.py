@@ -202,6 +202,7 @@ def test_what_a_recording_does_not_hold_is_declined_and_not_made_up(run: Command
         *judges,
         "--ledger",
         "other.db",
+        "--verbose",
     )
     assert ended.code == 3, ended.err  # every verdict of one judge is missing
     assert re.search(r"^alpha .* 40 +0 +40 ", ended.out, re.M), ended.out
@@ -267,7 +268,7 @@ def test_the_coverage_in_the_list_is_that_of_the_run(command: Command, server: F
 
 
 def test_show_names_every_criterion_whole_whatever_the_width(run: Command) -> None:
-    shown = run("bench", "show").out
+    shown = run("bench", "show", "--verbose").out
     for criterion in CRITERIA:
         assert f" {criterion.split('.')[2].partition('__')[0]} " in shown
     assert "…" not in shown

@@ -10,7 +10,6 @@ from servers.command import Command
 from servers.fake_llm import FakeServer
 from servers.small_suite import write_suite
 
-
 MODELS = ("--target", "ollama:fake-a", "--target", "ollama:fake-b")
 
 

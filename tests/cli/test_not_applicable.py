@@ -46,7 +46,7 @@ def ended(command: Command, server: FakeServer) -> Command:
 BENCH = (
     *("bench", "run", "--suite", "child_safety", "--target", "ollama:fake-target", "--criteria", "safety.self_harm"),
     *("--dataset", "cases.csv"),
-    *("--judge", "ollama:fake-a", "--judge", "ollama:fake-b", "--passes", "1", "--yes"),
+    *("--judge", "ollama:fake-a", "--judge", "ollama:fake-b", "--passes", "1", "--yes", "--verbose"),
 )
 
 

@@ -217,7 +217,7 @@ def test_a_target_stands_for_its_newest_run_of_the_first_runs_suite(
     for target, folder in ((OLD, suite), (NEW, suite), (NEW, demanding)):
         run = ("bench", "run", "--suite", folder, "--dataset", cases, "--passes", "1", "--yes", "--target", target)
         assert command(*run).code in (0, 1)
-    done = command("bench", "compare", OLD, NEW)
+    done = command("bench", "compare", OLD, NEW, "--verbose")
     assert done.code == 0 and "small-" in done.out and "demanding-" not in done.out
     parts = done.out.partition("What the parts are\n")[2] or done.out
     assert parts.count("−1.080") and "more parts" not in done.out, "parts of 0 are not announced"

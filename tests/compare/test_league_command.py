@@ -194,7 +194,7 @@ def test_a_target_that_refuses_everything_is_not_first_without_a_word(
     if is_marked:
         assert ranked[-1] == "ollama:fake-third", done.out
         told = "5 of 5 harmless questions refused"
-        assert f"{GOOD} and ollama:fake-third; ollama:fake-third comes after: {told}" in done.out, done.out
+        assert f"{GOOD} and ollama:fake-third; ranked last of them: ollama:fake-third ({told})" in done.out, done.out
     else:
         told = "5 of 5 answers refuse"
     for text in (done.out, page):

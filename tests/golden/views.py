@@ -53,6 +53,7 @@ def bench_views(command: Command, language: str) -> Views:
     command("bench", "report", "latest")
     yield "console/list.txt", normal.text(command("bench", "list").out)
     yield "console/show.txt", normal.text(command("bench", "show", "latest").out)
+    yield "console/show_verbose.txt", normal.text(command("bench", "show", "latest", "--verbose").out)
     for name in RUN_FILES:
         yield f"files/{name}", normal.file(newest / name)
     for name, form in EXPORTS.items():
@@ -68,6 +69,9 @@ def bench_views(command: Command, language: str) -> Views:
         }.items():
             before = set(command.outputs.iterdir())
             yield f"console/{name}.txt", normal.text(command("bench", *arguments, "--lang", language).out)
+            if name != "trend":
+                verbose = command("bench", *arguments, "--lang", language, "--verbose")
+                yield f"console/{name}_verbose.txt", normal.text(verbose.out)
             for folder in set(command.outputs.iterdir()) - before:
                 for file in sorted(folder.iterdir()):
                     yield f"files/{name}/{file.name}", normal.file(file)

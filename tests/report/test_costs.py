@@ -19,7 +19,7 @@ def test_a_run_says_what_it_cost_by_the_target_and_each_judge(
     alpha, beta = (CONFIG["judge_system"]["judges"][name] for name in ("alpha", "beta"))
     system = {**CONFIG["judge_system"], "judges": {"alpha": {**alpha, "price": PRICE}, "beta": beta}}
     write_config(suite, judge_system=system, models=[{"provider": "ollama", "model": "fake-target", "price": PRICE}])
-    run = ("bench", "run", "--suite", suite, "--yes", "--passes", "1", "--lang", language)
+    run = ("bench", "run", "--suite", suite, "--yes", "--passes", "1", "--lang", language, "--verbose")
     ended = command(*run)
     assert ended.code == 0, ended.err
     (folder,) = command.run_folders()

@@ -1,6 +1,7 @@
 """Benchmarks: a target answers a dataset, and a jury scores the answers."""
 
 from .budget import Budget as Budget  # The budget of one command, consulted before each call
+from .commands import DEFAULT_OUT as DEFAULT_OUT
 
 # The beginning of the source of a child's turns that a model wrote.
 from .conversations.children import CHILD_SOURCE as CHILD_SOURCE

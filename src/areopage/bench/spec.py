@@ -234,6 +234,13 @@ class RunSpec(Panel, frozen=True, kw_only=True):
         criteria = self.criteria_by_id()
         return [criteria[id].title if id in criteria else self.labels.get(id) for id in ids]
 
+    def named(self, note: Note) -> Note:
+        """A remark with the names of criteria in place of their ids."""
+        ids = note.values.get("criteria")
+        if not isinstance(ids, tuple):
+            return note
+        return msgspec.structs.replace(note, values={**note.values, "criteria": tuple(self.titles(ids))})
+
     @property
     def title(self) -> str:
         """`answered_by` for a heading: a file without its folders."""

@@ -51,6 +51,7 @@ from .run_options import ConcurrencyOption as ConcurrencyOption
 from .run_options import NewRun as NewRun  # What the user says of a new run
 from .run_options import PageLanguageOption as PageLanguageOption
 from .run_options import TimeoutOption as TimeoutOption
+from .run_options import VerboseOption as VerboseOption
 from .run_options import WhereOption as WhereOption
 from .run_options import YesOption as YesOption
 from .run_options import conditions as conditions  # The conditions of `--where` and `--age`, as COLUMN=VALUE.

@@ -84,7 +84,9 @@ OnlyQualifiedOption = Annotated[
     bool, typer.Option("--only-qualified", help="Refuse judges that have not passed `areopage qualify` on their criteria.")
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Start without asking, even models that cost money.")]
-VerboseOption = Annotated[bool, typer.Option("--verbose", help="List all notes on the suite's configuration.")]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show the whole report, and every note on the suite's configuration.")
+]
 _OF_NEW_RUN: Mapping[str, Any] = MappingProxyType(
     {
         "target": Annotated[

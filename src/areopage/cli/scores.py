@@ -40,7 +40,7 @@ from areopage.cli.options import (
     tell_cut,
 )
 from areopage.cli.progress.pace import PaceLine
-from areopage.cli.run_options import PageLanguageOption, RunArgument
+from areopage.cli.run_options import PageLanguageOption, RunArgument, VerboseOption
 from areopage.errors import ConfigError, UserError
 from areopage.jury import GLOBAL, Rescored, Rescoring, gated, monitored, rescore
 from areopage.ledger import EvaluationFilter, Judgment, Ledger
@@ -89,6 +89,7 @@ def rescore_run(
         bool, typer.Option("--texts", help="Write every file of a run, with texts: results.json, the report, tables.")
     ] = False,
     places: PlacesOptions,
+    verbose: VerboseOption = False,
 ) -> None:
     """Recompute the scores of a run from the ledger without calling a model; the run's own files do not change."""
     with opened_ledger(places) as opened:
@@ -103,7 +104,8 @@ def rescore_run(
             write_criteria_file(view, folder)
         for warning in view.scores.warnings:
             tell(f"note: {warning}")
-        print_report(terminal_report(view, folder, places.options(opened)))
+        shown = terminal_report(view, folder, places.options(opened), whole=verbose)
+        print_report(shown, short=not (verbose or calibration))
         more = "" if texts else "; --texts writes results.json, the report and the other files too"
         tell(f"written to {folder}{more}")
         if change.write:

@@ -15,6 +15,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from areopage.locales import WIDE, Locale
+from areopage.report.brief import short_report
 from areopage.report.model import (
     Block,
     Cell,
@@ -36,9 +37,12 @@ from areopage.report.model import (
 )
 from areopage.text import visible
 
+SHORT_LINES = 24
+"""Lines of the short form of a report, where one item of each list leaves room for that: with its plan a run has 30."""
 UNSEEN_WIDTH = 200
 """Columns of output that is not a terminal."""
 
+_MOST_ITEMS = 8
 _LEAST_TEXT = 16  # columns that a text needs beside numbers
 _LEAST_HEADING = 12
 _GAP = 2
@@ -59,9 +63,28 @@ def text_console() -> Console:
     return console
 
 
-def print_report(report: Report) -> None:
-    """Print a report: what it is about, notices, headline, then the sections that the console shows."""
-    printer = Printer(report.locale)
+def print_report(report: Report, *, short: bool = False) -> None:
+    """Print a report: what it is about, notices, headline, then the sections that the console shows.
+
+    Args:
+        short: only what decides, with as many items of lists as `SHORT_LINES` lines hold, and which option shows the rest.
+    """
+    console = text_console()
+    if not short:
+        _print_parts(report, Printer(report.locale, console))
+        return
+    more = report.locale.say("console_more")
+    for most in range(_MOST_ITEMS, 0, -1):
+        brief = short_report(report, most)
+        with console.capture() as output:
+            _print_parts(brief, Printer(report.locale, console))
+            Printer(report.locale, console).say(more, "dim")
+        if output.get().count("\n") <= SHORT_LINES:
+            break
+    console.file.write(output.get())
+
+
+def _print_parts(report: Report, printer: "Printer") -> None:
     printer.say(f"{report.kind} – {report.title}", "bold")
     printer.facts_in_a_row(report.facts)
     for notice in report.notices:

@@ -100,7 +100,8 @@ class Table(Struct, frozen=True, kw_only=True):
     """A table. `css` names its layout; a stacked one shows each row as a block on small screens.
 
     `caption` says what it is about, for readers who hear the page; the heading above says so to all others. The console shows the
-    first `console` rows; None: all.
+    first `console` rows; None: all. The short one shows fewer of them, unless the table is
+    `never_cut`.
     """
 
     columns: tuple[Column, ...]
@@ -109,6 +110,7 @@ class Table(Struct, frozen=True, kw_only=True):
     stacked: bool = True
     caption: str = ""
     console: int | None = None
+    never_cut: bool = False
 
 
 class Paragraph(Struct, frozen=True, kw_only=True):
@@ -129,10 +131,17 @@ class Paragraph(Struct, frozen=True, kw_only=True):
 
 
 class Listing(Struct, frozen=True, kw_only=True):
-    """Points of a list, with or without a title; `steps` have their commands on lines of their own."""
+    """Points of a list, with or without a title; `steps` have their commands on lines of their own.
+
+    Args:
+        more: how many points are left out, as the last item says; 0: none.
+        never_cut: the short console shows every point.
+    """
 
     items: tuple[Line, ...]
     title: str = ""
+    more: int = 0
+    never_cut: bool = False
     css: Literal["", "steps"] = ""
 
 
@@ -337,6 +346,7 @@ class Section(Struct, frozen=True, kw_only=True):
         blocks: may be made one by one while the page is written.
         place: where it is left out: on paper, or on the screen.
         console: whether the console shows it.
+        brief: whether the short console shows it, too.
     """
 
     id: str
@@ -345,6 +355,7 @@ class Section(Struct, frozen=True, kw_only=True):
     badge: Badge | None = None
     place: Literal["everywhere", "screen", "paper"] = "everywhere"
     console: bool = False
+    brief: bool = False
 
 
 class Notice(Struct, frozen=True, kw_only=True):
@@ -367,7 +378,7 @@ class Ruler(Struct, frozen=True, kw_only=True):
 
 
 class Headline(Struct, frozen=True, kw_only=True):
-    """The most important figure; without a value, `missing` and `why` say so."""
+    """The most important figure; without a value, `missing` and `why` say so. The short console shows the facts named `brief`."""
 
     label: str
     value: str
@@ -379,6 +390,7 @@ class Headline(Struct, frozen=True, kw_only=True):
     css: str = ""
     ruler: Ruler | None = None
     facts: tuple[tuple[str, Line], ...] = ()
+    brief: tuple[str, ...] = ()
 
 
 class Report(Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from areopage.bench.planning.pass_options import check_budget
 from areopage.bench.planning.prepare import PreparedRun, prepare_run
 from areopage.bench.spec import RunCase, RunSpec, Target, encode_spec, fingerprint_of, load_run_cases
 from areopage.digest import short_digest
-from areopage.errors import DamagedLedger, ModelError, StorageError
+from areopage.errors import DamagedLedger, ModelError
 from areopage.jury import Judge, check_model, reached_by
 from areopage.ledger import Ledger, Run, json_text, make_folder
 from areopage.locales import Note

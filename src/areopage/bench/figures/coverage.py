@@ -109,7 +109,7 @@ def _facts(view: RunData, page: Page) -> Iterator[Fact]:
 
 
 COMPLETE: Figure[bool] = Figure(id="complete", compute=_complete, stored="metadata", notices=_incomplete_notices)
-COVERAGE: Figure[Coverage] = Figure(id="coverage", compute=_coverage, stored="metadata", facts=_facts)
+COVERAGE: Figure[Coverage] = Figure(id="coverage", compute=_coverage, stored="metadata", facts=_facts, brief=True)
 LOST_CRITERIA: Figure[tuple[str, ...]] = Figure(
     id="lost_criteria", compute=_lost_criteria, stored="metadata", notices=_lost_notices
 )

@@ -108,7 +108,7 @@ def _notices(view: RunData, page: Page) -> Iterator[Notice]:
         more = locale.count("failing_cases_more", len(ids) - FAILING_SHOWN)
         items.append((f"{more} ", Span(CASES, "link", index.only_kind("failing"))))
     title = locale.count("failing_cases_title", len(ids), all=locale.whole(len(view.items)))
-    yield Notice(title=title, blocks=(Listing(items=tuple(items)),), css="cases")
+    yield Notice(title=title, blocks=(Listing(items=tuple(items), more=len(ids) - len(shown)),), css="cases")
 
 
 def _texts(failures: Sequence[FailingScore], locale: Locale) -> str:

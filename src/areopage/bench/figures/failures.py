@@ -197,7 +197,9 @@ def _cell(view: RunData, count: FailureCount, address: str, locale: Locale) -> C
     return Cell(text=text, under=(f"{high} {missing}".strip(),), css=" ".join(filter(None, (css, "few" if few else ""))))
 
 
-FAILURES: Figure[Failures] = Figure(id="failures", compute=_failures, stored="metadata", facts=_facts, section=_section)
+FAILURES: Figure[Failures] = Figure(
+    id="failures", compute=_failures, stored="metadata", facts=_facts, brief=True, section=_section
+)
 UNSCORED_FIRST: Figure[tuple[str, ...]] = Figure(
     id="unscored_first", compute=lambda view: FAILURES.of(view).unscored, notices=_notices
 )

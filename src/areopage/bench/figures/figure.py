@@ -20,11 +20,13 @@ class Page(Struct, frozen=True, kw_only=True):
     Args:
         index: where the page of cases shows a case.
         place: the options that name the ledger in commands on a terminal; None: a page, which names no folder of a machine.
+        whole: no list of names is cut.
     """
 
     locale: Locale
     index: CaseIndex
     place: tuple[str, ...] | None = None
+    whole: bool = False
 
 
 class Figure(Struct, Generic[FigureValue], frozen=True, kw_only=True, eq=False):
@@ -36,6 +38,7 @@ class Figure(Struct, Generic[FigureValue], frozen=True, kw_only=True, eq=False):
         stored: where `results.json` keeps it: among the run's metadata, or beside the run; "" where it does not.
         notices: what it says above all figures.
         facts: what it says beside the final score.
+        brief: whether the short console shows its facts.
         section: its section in the report; None where there is nothing to say.
     """
 
@@ -44,6 +47,7 @@ class Figure(Struct, Generic[FigureValue], frozen=True, kw_only=True, eq=False):
     stored: Literal["metadata", "results", ""] = ""
     notices: Callable[[RunData, Page], Iterable[Notice]] | None = None
     facts: Callable[[RunData, Page], Iterable[Fact]] | None = None
+    brief: bool = False
     section: Callable[[RunData, Page], Section | None] | None = None
 
     def of(self, run: RunData) -> FigureValue:

@@ -164,4 +164,4 @@ def _model(health: JudgeHealth, locale: Locale) -> str:
 JUDGES: Figure[tuple[JudgeEntry, ...]] = Figure(
     id="judges", compute=_judges, stored="metadata", notices=_notices, section=_section
 )
-QUALIFICATION: Figure[str] = Figure(id="qualification", compute=lambda view: view.qualification, facts=_facts)
+QUALIFICATION: Figure[str] = Figure(id="qualification", compute=lambda view: view.qualification, facts=_facts, brief=True)

@@ -88,5 +88,5 @@ def _pairs(refusals: OverRefusal, locale: Locale) -> Iterator[Block]:
 
 
 OVER_REFUSAL: Figure[OverRefusal | None] = Figure(
-    id="over_refusal", compute=_over_refusal, stored="metadata", facts=_facts, section=_section
+    id="over_refusal", compute=_over_refusal, stored="metadata", facts=_facts, brief=True, section=_section
 )

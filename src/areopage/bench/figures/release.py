@@ -20,7 +20,7 @@ from areopage.bench.words import audience, part_text
 from areopage.criteria import SEVERITIES
 from areopage.errors import AreopageError
 from areopage.ledger import NOT_WHOLE, Ledger, Run, exam_words
-from areopage.locales import Locale, sentence_case
+from areopage.locales import NAMES_SHOWN, Locale, sentence_case
 from areopage.report import Badge, Cell, Column, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line, verdict_name
 from areopage.scoring import Floor, Release, ReleaseFloors, ReleaseJudge, RunState, Verdict
 from areopage.suites import BUNDLED, gold_criteria, load_suite
@@ -109,9 +109,9 @@ def _notices(view: RunData, page: Page) -> Iterator[Notice]:
         Paragraph(text=line_of_page if page.place is None else release_text(view, release, locale))
     ]
     lines: list[Line] = []
-    for floor, text in zip(
-        (floor for floor in release.floors if floor.state != "met"), floor_lines(view, release, locale), strict=True
-    ):
+    texts = floor_lines(view, release, locale, whole=page.whole)
+    unmet = zip((floor for floor in release.floors if floor.state != "met"), texts, strict=True)
+    for floor, text in sorted(unmet, key=lambda pair: pair[0].state != "not_met"):
         kind = LISTED.get(floor.kind)  # of the cases that another notice does not name
         lines.append((f"{text} – ", Span(CASES, "link", index.only_kind(kind))) if kind and floor.cases else text)
     blocks.append(Listing(items=tuple(lines)))
@@ -152,11 +152,11 @@ def _release_line(view: RunData, release: Release, locale: Locale, cases: Sequen
         yield f" {locale.say('release_no_failure')}"
 
 
-def floor_lines(view: RunData, release: Release, locale: Locale) -> Iterator[str]:
-    """A line for each floor that is not met or open, with the criteria and the cases for which it is."""
+def floor_lines(view: RunData, release: Release, locale: Locale, *, whole: bool = False) -> Iterator[str]:
+    """A line for each floor that is not met or open, with the criteria, the `whole` list or the first ones, and the cases."""
     for floor in release.floors:
         if floor.state != "met":
-            yield " – ".join([_told(view, release, floor, locale), *_where(view, floor, locale)])
+            yield " – ".join([_told(view, release, floor, locale), *_where(view, floor, locale, whole=whole)])
 
 
 def _section(view: RunData, page: Page) -> Section | None:
@@ -169,7 +169,7 @@ def _section(view: RunData, page: Page) -> Section | None:
         cells = (
             _told(view, release, floor, locale),
             Cell(text="", under=(state,)),
-            " – ".join(_where(view, floor, locale)),
+            " – ".join(_where(view, floor, locale, whole=True)),
         )
         return Row(cells=cells, css="alarm" if floor.state == "not_met" else "")
 
@@ -254,16 +254,18 @@ def _name(view: RunData, name: str, locale: Locale) -> str:
     return locale.say("floor_final") if name == ReleaseFloors.FINAL else view.spec.labels.get(name)
 
 
-def _where(view: RunData, floor: Floor, locale: Locale) -> Iterator[str]:
+def _where(view: RunData, floor: Floor, locale: Locale, *, whole: bool) -> Iterator[str]:
     """The judges, the criteria with their failures, and the cases of a floor."""
     if floor.judges:
         yield locale.names(floor.judges)
     if floor.criteria:
         counts, titles = dict(zip(floor.criteria, floor.failed, strict=False)), view.spec.titles(floor.criteria)
         names = zip(floor.criteria, titles, strict=True)
-        yield locale.names([f"{name} ({counts[id]})" if id in counts else name for id, name in names])
-    if floor.cases:
+        yield locale.names([f"{name} ({counts[id]})" if id in counts else name for id, name in names], whole=whole)
+    if floor.cases and (whole or len(floor.cases) <= NAMES_SHOWN):
         yield locale.say("pair", name=locale.count("cases", len(floor.cases)), value=locale.names(floor.cases))
+    elif floor.cases:
+        yield locale.count("cases", len(floor.cases))
 
 
 RELEASE: Figure[Release | None] = Figure(id="release", compute=_release, stored="results", notices=_notices, section=_section)

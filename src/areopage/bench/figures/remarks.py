@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec import structs
-
 from areopage.bench.commands import command_span, run_command
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.figures.missing import LISTED, case_list
@@ -86,26 +84,20 @@ def _rejected_section(view: RunData, page: Page) -> Section | None:
         title=locale.say("rejected"),
         blocks=(lead, case_list(locale, heads, listed, "more_rejected", len(view.rejected))),
         console=True,
+        brief=True,
     )
 
 
 def _remarks_section(view: RunData, page: Page) -> Section | None:
     locale = page.locale
-    noted = (*view.spec.remarks, *NOTES.of(view), *view.scores.warnings)
-    remarks = [_named_criteria(view, note).text(locale.code) for note in noted]
+    seen = (*NOTES.of(view), *view.scores.warnings)
+    remarks = [view.spec.named(note).text(locale.code) for note in (*view.spec.remarks, *seen)]
     if view.addressing:
         remarks.append(f"{locale.count('addressing_judge', len(view.addressing))} {locale.names(view.addressing)}")
     if not remarks:
         return None
-    return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=tuple(remarks)),), console=True)
-
-
-def _named_criteria(view: RunData, note: Note) -> Note:
-    """A remark with the names of criteria in place of their ids."""
-    ids = note.values.get("criteria")
-    if not isinstance(ids, tuple):
-        return note
-    return structs.replace(note, values={**note.values, "criteria": tuple(view.spec.titles(ids))})
+    is_new = bool(seen or view.addressing)  # the plan says what else there is
+    return Section(id="remarks", title=locale.say("remarks"), blocks=(Listing(items=tuple(remarks)),), console=True, brief=is_new)
 
 
 def _method_section(view: RunData, page: Page) -> Section:

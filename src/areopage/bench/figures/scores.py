@@ -139,7 +139,7 @@ def _axis(view: RunData) -> Scale:
 
 
 FINAL_INTERVAL: Figure[Interval | None] = Figure(
-    id="final_interval", compute=_final_interval, stored="metadata", facts=_interval_facts, section=_section
+    id="final_interval", compute=_final_interval, stored="metadata", facts=_interval_facts, brief=True, section=_section
 )
 INTERVALS: Figure[dict[str, Interval]] = Figure(id="intervals", compute=_intervals, stored="metadata")
 DETECTABLE: Figure[Detectable] = Figure(id="detectable", compute=_detectable, stored="metadata", facts=_detectable_facts)

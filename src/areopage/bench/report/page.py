@@ -19,11 +19,11 @@ ON_PAPER = ("failures", "scores", "changes", "modes", "disputes", "sign")
 """The sections of the summary that is printed, on two pages; all others are left out on paper."""
 
 
-def bench_report(view: RunView, language: str = "", *, place: tuple[str, ...] | None = None) -> Report:
-    """Build a run's report, in the run's language where none is named; `place` is that of `Page`."""
+def bench_report(view: RunView, language: str = "", *, place: tuple[str, ...] | None = None, whole: bool = False) -> Report:
+    """Build a run's report, in the run's language where none is named; `place` and `whole` are those of `Page`."""
     view = view.in_language(language)
     locale, spec, run = report_locale(language or view.spec.language), view.spec, view.run
-    figures, page = all_figures(), Page(locale=locale, index=view.case_index, place=place)
+    figures, page = all_figures(), Page(locale=locale, index=view.case_index, place=place, whole=whole)
     target = spec.answered_by or locale.say("given_responses")
     mode = locale.say(f"mode_{spec.mode}")
     sizes = (("cases", len(view.cases)), ("criteria", len(spec.criteria)), ("judges_count", len(spec.judges)))
@@ -41,6 +41,7 @@ def bench_report(view: RunView, language: str = "", *, place: tuple[str, ...] | 
     ]
     tree, scale, interval, unfit = view.scores.tree, spec.scale, view.scores.interval, bool(view.unfit)
     sections = (figure.section(view, page) for figure in figures if figure.section)
+    stated = [(figure.brief, fact) for figure in figures if figure.facts for fact in figure.facts(view, page)]
     return Report(
         locale=locale,
         kind=locale.say("report"),
@@ -57,7 +58,8 @@ def bench_report(view: RunView, language: str = "", *, place: tuple[str, ...] | 
             badge=Badge(text=locale.say("not_valid_short"), alarm=True) if unfit else None,
             invalid=unfit,
             ruler=ruler(locale, scale, tree.score, None if interval is None else (interval.low, interval.high)),
-            facts=tuple(fact for figure in figures if figure.facts for fact in figure.facts(view, page)),
+            facts=tuple(fact for _, fact in stated),
+            brief=tuple(name for is_brief, (name, _) in stated if is_brief),
         ),
         sections=tuple(
             section if section.id in ON_PAPER else structs.replace(section, place="screen") for section in sections if section

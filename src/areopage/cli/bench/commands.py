@@ -71,7 +71,7 @@ def run(
     raise typer.Exit(run_new(suite, options, places, budget=budget, fleet=fleet, **how))
 
 
-def follow(run: RunArgument = "latest", *, places: PlacesOptions) -> None:
+def follow(run: RunArgument = "latest", *, places: PlacesOptions, verbose: VerboseOption = False) -> None:
     """Follow a run that workers carry out, and show its results when they are done; Ctrl-C leaves the run going."""
     from areopage.cli.bench.places import opened_ledger
     from areopage.cli.bench.run import follow_run
@@ -79,8 +79,9 @@ def follow(run: RunArgument = "latest", *, places: PlacesOptions) -> None:
     with opened_ledger(places) as opened:
         stored = opened.run(run)
         if opened.fleet.run(stored.id) is None:
-            raise UserError(f"no worker was asked to carry out {stored.id}: areopage bench resume {stored.id} --fleet asks them")
-        raise typer.Exit(follow_run(stored, opened, places, run))
+            ask = places.command(opened, "resume", stored.id, "--fleet")
+            raise UserError(f"no worker was asked to carry out {stored.id}: {ask} asks them")
+        raise typer.Exit(follow_run(stored, opened, places, run, verbose=verbose))
 
 
 def stop(run: RunArgument = "latest", *, places: PlacesOptions) -> None:
@@ -99,6 +100,7 @@ def show(
     calibration: CalibrationOption = "",
     *,
     places: PlacesOptions,
+    verbose: VerboseOption = False,
 ) -> None:
     """Show the report of a run in short; of runs in several languages the one verdict, with its exit code."""
     from areopage.bench import terminal_report, view_run, with_calibration, with_history
@@ -114,7 +116,8 @@ def show(
             raise typer.Exit(show_languages(opened, names))
         stored = opened.run(names[0])
         view = with_calibration(with_history(view_run(stored, opened), opened), opened, calibration)
-        print_report(terminal_report(view, Path(stored.folder), places.options(opened)))
+        shown = terminal_report(view, Path(stored.folder), places.options(opened), whole=verbose)
+        print_report(shown, short=not (verbose or calibration))
         _print_batches(opened, stored.id)
 
 

@@ -37,8 +37,16 @@ from areopage.cli.bench.run_plan import print_plan
 from areopage.cli.exit_codes import BUDGET_SPENT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED
 from areopage.cli.options import Places, PlacesOptions, tell
 from areopage.cli.progress.run_log import RunLog
-from areopage.cli.run_options import AllowVariableOption, BudgetOption, FleetOption, RunArgument, TimeoutOption, YesOption
-from areopage.errors import BudgetSpent, DamagedLedger, ServerDown, StorageError, UnknownRun, UserError, counted, name_list
+from areopage.cli.run_options import (
+    AllowVariableOption,
+    BudgetOption,
+    FleetOption,
+    RunArgument,
+    TimeoutOption,
+    VerboseOption,
+    YesOption,
+)
+from areopage.errors import BudgetSpent, DamagedLedger, ServerDown, StorageError, UnknownRun, UserError, counted
 from areopage.ledger import CallCounts, Ledger, LedgerOutage, Run, SentBatch
 from areopage.suites import load_suite
 
@@ -94,11 +102,11 @@ def run_new(
         if not is_new:
             tell(f"resuming the unfinished run {run.id} (--new starts anew)")
         if fleet:
-            return follow_run(run, ledger, places, ask=(prepared.spec, prepared.cases, budget))
+            return follow_run(run, ledger, places, verbose=verbose, ask=(prepared.spec, prepared.cases, budget))
         _refuse_if_open(run, ledger, places)
         spec, cases = prepared.spec, len(prepared.cases)
         del prepared  # the run reads its cases from the ledger: their texts are held once
-        return _go_on(run, spec, cases, ledger, places, budget=budget)
+        return _go_on(run, spec, cases, ledger, places, budget=budget, verbose=verbose)
 
 
 def accepted(prepared: Sequence[PreparedRun], ledger: Ledger, *, only_qualified: bool, budget: float | None) -> list[PreparedRun]:
@@ -142,6 +150,7 @@ def resume(
     *,
     places: PlacesOptions,
     yes: YesOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Resume a run with the suite and dataset it began with, and retry calls that timed out or found no server."""
     # from the ledger alone: neither suite nor dataset is read again, and of a complete run only the files are written again
@@ -158,7 +167,7 @@ def resume(
                 budget_of(budget, [spec], opened, [stored])  # one that cannot be kept is refused
             print_plan([(spec, cases)], budget=budget)
             confirm([spec], yes=yes)
-            raise typer.Exit(follow_run(stored, opened, places, run, ask=(spec, cases, budget)))
+            raise typer.Exit(follow_run(stored, opened, places, run, verbose=verbose, ask=(spec, cases, budget)))
         _refuse_if_open(stored, opened, places)
         allowed, agree = places.allowed_variables, None if yes else ask_to_send
         spec, cases = reopen_run(stored, opened, configured(places).shared, allowed=allowed, agree=agree)
@@ -168,7 +177,7 @@ def resume(
             confirm([spec], yes=yes)
         number = len(cases)
         del cases  # the run reads them again: what is shown and asked here takes no memory meanwhile
-        raise typer.Exit(_go_on(stored, spec, number, opened, places, run, budget=budget))
+        raise typer.Exit(_go_on(stored, spec, number, opened, places, run, budget=budget, verbose=verbose))
 
 
 def _refuse_if_open(run: Run, ledger: Ledger, places: Places) -> None:
@@ -184,6 +193,7 @@ def follow_run(
     places: Places,
     named: str = "",
     *,
+    verbose: bool = False,
     ask: tuple[RunSpec, tuple[RunCase, ...], float | None] | None = None,
 ) -> int:
     """Show how far workers are with a run until they have ended it, then write its files; `ask` lets them carry it out first.
@@ -220,7 +230,7 @@ def follow_run(
     with RunLog(folder / "run.log", view.spec.log_level) as log:
         log.write("INFO", f"run {run.id}: carried out by workers")
         write_files(view, folder, log)
-    return _shown(view, folder, f"{hint} --fleet", places.options(ledger))
+    return _shown(view, folder, f"{hint} --fleet", places.options(ledger), verbose=verbose)
 
 
 def _await_end(run: Run, ledger: Ledger) -> "RunView | None":
@@ -260,7 +270,9 @@ def _go_on(
     ledger: Ledger,
     places: Places,
     named: str = "",
+    *,
     budget: float | None = None,
+    verbose: bool = False,
 ) -> int:
     hint = places.command(ledger, "resume", run.id)
     limit = budget_of(budget, [spec], ledger, [run]) if budget is not None else None
@@ -295,7 +307,7 @@ def _go_on(
             return INCONCLUSIVE
         except UserError as fault:
             raise UserError(f"{fault}; what has arrived is kept, go on with: {hint}") from fault
-    return _shown(view, folder, hint, places.options(ledger))
+    return _shown(view, folder, hint, places.options(ledger), verbose=verbose)
 
 
 def tell_of_open_batches(run_id: str, ledger: Ledger, places: Places) -> None:
@@ -323,11 +335,11 @@ def write_files(view: "RunView", folder: Path, log: RunLog) -> None:
     log.write("INFO", f"final score {view.scores.tree.score}, coverage {view.coverage.share:.4f}")
 
 
-def _shown(view: "RunView", folder: Path, hint: str, place: tuple[str, ...]) -> int:
+def _shown(view: "RunView", folder: Path, hint: str, place: tuple[str, ...], *, verbose: bool) -> int:
     from areopage.bench import terminal_report
     from areopage.report import print_report
 
-    print_report(terminal_report(view, folder, place))
+    print_report(terminal_report(view, folder, place, whole=verbose), short=not verbose)
     if view.release is not None and view.release.verdict == "FAIL":
         return FAILED
     doubt = view.doubt
@@ -337,26 +349,20 @@ def _shown(view: "RunView", folder: Path, hint: str, place: tuple[str, ...]) -> 
 
 
 def doubt_text(view: "RunView", doubt: "Doubt", hint: str) -> str:
-    """Why a run is inconclusive."""
+    """Why a run is inconclusive, in its language, with the command that may bring what is missing."""
     from areopage.ledger import REPLIED
+    from areopage.report import report_locale
 
-    if doubt == "incomplete":
-        return f"some calls brought no verdict; try them again with: {hint}"
-    if doubt == "none_applies":
-        return "no criterion applies to any case: nothing is scored"
-    if doubt == "no_score":
-        states = set(view.states_of_asked.values())
-        if states and states <= set(REPLIED) - {"answered"}:
-            return (
-                "nothing could be scored: no answer of the target is whole, and resuming does not ask it again: "
-                "change its options, such as the limit of tokens, and start a new run"
-            )
-        if states == {"answered"} or not states:
-            again = "what the judges said is stored and not asked again: the same `areopage bench run` with --fresh does"
-            return f"nothing could be scored: run.log says why; {again}"
-        return f"nothing could be scored: run.log says why; after mending it: {hint}"
+    locale = report_locale(view.spec.language)
     if doubt == "coverage":
-        return f"inconclusive: coverage {view.coverage.share:.1%} is below {view.spec.min_coverage:.0%} (--min-coverage)"
-    criteria, counts = view.spec.criteria_by_id(), view.failures.by_criterion
-    names = name_list(f"{criteria[id].name} (0 of {counted(counts[id].cases, 'case')})" for id in view.failures.unscored)
-    return f"inconclusive: not judged, though failures count first here: {names}"
+        share, least = locale.percent(view.coverage.share), locale.percent(view.spec.min_coverage, 0)
+        return locale.say("ending_coverage", share=share, least=least)
+    if doubt == "unscored_first":
+        titles = view.spec.titles(view.failures.unscored)
+        return locale.count("ending_unscored_first", len(titles), names=locale.names(titles))
+    if doubt != "no_score":
+        return locale.say(f"ending_{doubt}", hint=hint)
+    states = set(view.states_of_asked.values())
+    if states and states <= set(REPLIED) - {"answered"}:
+        return locale.say("ending_no_answer")
+    return locale.say("ending_no_score" if states == {"answered"} or not states else "ending_mend", hint=hint)

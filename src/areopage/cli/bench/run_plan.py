@@ -31,12 +31,12 @@ def print_plan(
 
     Args:
         ledger: with earlier calls, which tell sizes and times.
-        verbose: list all idle keys of the configuration.
+        verbose: list all idle keys of the configuration, and what is known of sizes and times.
         exam: lines on the exam that the judges lack, the last of the plan.
         err: show it on the error stream, before a run; else it is the command's output.
     """
     plans = [plan_run(*run, ledger) for run in runs]
-    for line in _plan_lines(runs, plans, verbose=verbose):
+    for line in _plan_lines(runs, plans, verbose=verbose, whole=verbose or not err):
         typer.echo(line, err=err)
     if budget is not None:
         currency = next((f" {model.price.currency}" for model in plans[0].models if model.price is not None), "")
@@ -45,9 +45,12 @@ def print_plan(
         typer.echo(line, err=err)
 
 
-def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequence[RunPlan], *, verbose: bool) -> Iterator[str]:
+def _plan_lines(
+    runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequence[RunPlan], *, verbose: bool, whole: bool
+) -> Iterator[str]:
     spec = runs[0][0]
-    remarks = (str(remark) for other, _ in runs for remark in (*other.remarks, *(other.idle if verbose else ())))
+    named = (other.named(remark).text(other.language) for other, _ in runs for remark in other.remarks)
+    remarks = (*named, *(str(remark) for other, _ in runs if verbose for remark in other.idle))
     yield from (f"note: {remark}" for remark in dict.fromkeys(remarks))
     if spec.idle and not verbose:
         keys = counted(len(spec.idle), "key")
@@ -62,7 +65,7 @@ def _plan_lines(runs: Sequence[tuple[RunSpec, tuple[RunCase, ...]]], plans: Sequ
     if spec.joint:
         saved = counted(sum(plan.size.joint_saved for plan in plans), "call")
         yield f"joint: one call asks a model about all criteria of a scope: {saved} saved"
-    yield from (*_known_lines(plans), *_long_lines(plans))
+    yield from (*(_known_lines(plans) if whole else ()), *_long_lines(plans))
     if spec.adaptive is None:
         yield f"plan: {_plan_of(plans, spec)}"
         return

@@ -192,18 +192,17 @@ class Counting(RunLines):
 
 
 class PlainProgress(Counting):
-    """A line every ten seconds and one at the end of each phase, for logs and pipes."""
+    """A line every ten seconds and one at the end of each phase, for logs and pipes; what a plan says is not said again."""
 
     def __init__(self, spec: AskedModels, spent: Mapping[str, float] = MappingProxyType({})) -> None:
         super().__init__(spec, lambda line: print(line, file=sys.stderr, flush=True), spent)
 
     def phase(self, name: str, total: int, kept: int) -> None:
-        """Print the beginning of a phase."""
+        """Print of how many calls the ledger holds some."""
         is_new = name not in self.phases
         super().phase(name, total, kept)
-        if is_new:
-            in_ledger = f", {kept} already in the ledger" if kept else ""
-            print(f"{name}: {counted(total, 'call')}{in_ledger}", file=sys.stderr, flush=True)
+        if is_new and kept:
+            print(f"{name}: {counted(total, 'call')}, {kept} already in the ledger", file=sys.stderr, flush=True)
 
     def show(self, phase: PhaseCount) -> None:
         """Print a line where the last one of the phase is long ago, or it is finished."""

@@ -22,6 +22,7 @@ from areopage.cli import (
     PageLanguageOption,
     Places,
     PlacesOptions,
+    VerboseOption,
     WhereOption,
     conditions,
     last_day,
@@ -99,6 +100,7 @@ class Comparing(Struct, frozen=True, kw_only=True):
         names: runs, or targets, which stand for their newest complete run.
         fail_on: `regression`: a regression fails; `new-failures`: a case that newly fails a criterion does, whatever the tests
             say; `undecided`: a regression fails, and so does a rise of failures over a margin that is not ruled out.
+        verbose: show the whole console.
         markdown: where the Markdown goes: a file, `-` for the screen instead of the tables, or "".
     """
 
@@ -107,6 +109,7 @@ class Comparing(Struct, frozen=True, kw_only=True):
     fail_on: FailOn | None
     markdown: str
     language: str
+    verbose: bool = False
 
     def with_first(self, *, by: Sequence[str], cluster: str, anyway: bool, margin: float, where: Sequence[str]) -> int:
         """Compare runs with the first one; 3 also if a rise over the margin is not ruled out and that is to fail."""
@@ -114,7 +117,8 @@ class Comparing(Struct, frozen=True, kw_only=True):
             first = find_run(ledger, self.names[0])
             runs = [first, *(find_run(ledger, name, first.suite) for name in self.names[1:])]
             if len({run.id for run in runs}) < max(len(runs), 2):
-                raise UserError("a comparison needs two different runs or more: give ids or targets (areopage bench list)")
+                listed = self.places.command(ledger, "list")
+                raise UserError(f"a comparison needs two different runs or more: give ids or targets ({listed})")
             comparison = compare_runs(ledger, runs, by=by, cluster=cluster, anyway=anyway, where=where)
         folder = self._folder("comparison", first.suite, [*(run.id for run in runs), *where])
         self._show(
@@ -204,7 +208,7 @@ class Comparing(Struct, frozen=True, kw_only=True):
         if self.markdown == STDOUT:
             typer.echo(render(brief(False), "md"), nl=False)
         else:
-            print_report(brief(True))
+            print_report(brief(True), short=not self.verbose)
             typer.echo(f"comparison: {written[0]}")
 
     def _exit_code(self, outcome: ComparisonOutcome, *, newly: bool = False, unknown: int = 0) -> int:
@@ -239,6 +243,7 @@ def compare(
     lang: PageLanguageOption = None,
     *,
     places: PlacesOptions,
+    verbose: VerboseOption = False,
 ) -> None:
     """Compare runs with a first one, with earlier runs, or with production: what got worse and why; calls no model."""
     language = one_of("--lang", lang, LANGUAGES) or ""
@@ -249,7 +254,7 @@ def compare(
         raise UserError(f"--fail-on {fails} compares runs: leave out --production")
     if production and chosen:
         raise UserError(f"{'--where' if where else '--age'} compares runs: leave out --production")
-    asked = Comparing(names=runs, places=places, fail_on=fails, markdown=markdown, language=language)
+    asked = Comparing(names=runs, places=places, fail_on=fails, markdown=markdown, language=language, verbose=verbose)
     if against:
         others = {"--production": production, "--by": by, "--cluster": cluster, "--anyway": anyway, "--until": until}
         others |= {"--source": source, "--suite": suite, "--fail-on undecided": fails == "undecided"}

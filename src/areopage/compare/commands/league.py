@@ -44,6 +44,7 @@ from areopage.cli import (
     Places,
     PlacesOptions,
     RunLog,
+    VerboseOption,
     WhereOption,
     accepted,
     ask_to_send,
@@ -164,7 +165,7 @@ def run_league(
             typer.echo(f"run {entry.run.id}: {own_report(entry.run, places.out)}", err=True)
         if any(entry.doubt == "incomplete" for entry in entries):
             typer.echo(f"some calls brought no verdict. {hint}", err=True)
-        return finish_league(league_of(entries, absent=absent), places)
+        return finish_league(league_of(entries, absent=absent), places, verbose=verbose)
 
 
 def _member(
@@ -284,6 +285,7 @@ def league(
     lang: PageLanguageOption = None,
     *,
     places: PlacesOptions,
+    verbose: VerboseOption = False,
 ) -> None:
     """Compare runs of several targets that one panel judged on the same cases, without calling a model."""
     language = one_of("--lang", lang, LANGUAGES) or ""
@@ -291,10 +293,11 @@ def league(
     with opened_ledger(places) as opened:
         named = {run.id: run for run in map(opened.run, runs)}
         if len(named) < 2:
-            raise UserError("a league table needs two runs or more: give their ids (areopage bench list)")
+            listed = places.command(opened, "list")
+            raise UserError(f"a league table needs two runs or more: give their ids ({listed})")
         entries = [entry_of(view_run(run, opened, where=chosen), by or ()) for run in named.values()]
         refuse_other_panels(entries)
-        raise typer.Exit(finish_league(league_of(entries, cluster=cluster), places, language))
+        raise typer.Exit(finish_league(league_of(entries, cluster=cluster), places, language, verbose=verbose))
 
 
 def refuse_other_panels(entries: Sequence[LeagueEntry]) -> None:
@@ -306,13 +309,13 @@ def refuse_other_panels(entries: Sequence[LeagueEntry]) -> None:
             raise UserError(f"{first.run.id} and {other.run.id} cannot be compared, for they differ in: {visible(parts)}")
 
 
-def finish_league(league: League, places: Places, language: str = "") -> int:
+def finish_league(league: League, places: Places, language: str = "", *, verbose: bool = False) -> int:
     """Print a league and write its files; the exit code is the worst of its runs."""
     ids = [*sorted(entry.run.id for entry in league.entries), *(part.where if (part := league.entries[0].spec.part) else ())]
     folder = places.out / f"league-{league.entries[0].spec.suite}-{digest_of(ids)[:8]}"
     links = report_links((entry.run for entry in league.entries), places.out, folder)
     page = write_league(league, folder, links, language)[0]
-    print_report(league_report(league, {}, language))
+    print_report(league_report(league, {}, language), short=not verbose)
     typer.echo(f"league table: {page}")
     return EXIT_CODES[league.standing]
 

@@ -99,6 +99,7 @@ def history_report(
                 title=locale.say("history_runs"),
                 blocks=(_runs(comparison, links, locale), Paragraph(text=locale.say("history_method"), look="note")),
                 console=True,
+                brief=True,
             ),
         ),
         footer=(f"areopage {__version__}",),

@@ -131,7 +131,8 @@ def _notices(comparison: Comparison, names: Mapping[str, str], locale: Locale, *
             alarm=compared.outcome == "regression" or bool(compared.newly_failing),
         )
         if compared.shared.differs:
-            yield Notice(title=locale.say("anyway_title"), blocks=(Listing(items=tuple(shared_lines(compared.shared, locale))),))
+            shared = Listing(items=tuple(shared_lines(compared.shared, locale)), never_cut=True)
+            yield Notice(title=locale.say("anyway_title"), blocks=(shared,))
 
 
 def _outcome_blocks(
@@ -155,7 +156,7 @@ def _outcome_blocks(
     if items:
         yield Listing(items=tuple(items))
     if lines := tuple(findings(compared, spec, locale)):
-        yield Listing(items=lines)
+        yield Listing(items=lines, never_cut=True)
     for text in (open_text(compared, locale), price_text(compared, locale)):
         if text:
             yield Paragraph(text=text)
@@ -187,7 +188,9 @@ class Sections:
         if self.suffix:
             title = self.locale.say("pair", name=self.heads[1], value=title)
         name = f"{key}{self.suffix}".replace("_", "-")
-        return Section(id=name, title=title, blocks=tuple(blocks), console=self.brief)
+        return Section(
+            id=name, title=title, blocks=tuple(blocks), console=self.brief, brief=key not in ("drivers", "production_mix")
+        )
 
     def difference(self, text: str, test: Tested) -> Cell:
         """A difference with the p-value of its test."""
@@ -312,7 +315,7 @@ class _Part(Sections):
             (locale.say("final_score"), *scores, self.difference(score_difference(whole.score, locale), whole.by_score)),
             (locale.say("coverage"), *(locale.percent(run.coverage) for run in runs), ""),
         ]
-        return Table(columns=tuple(heads), rows=rows(listed), css="beside")
+        return Table(columns=tuple(heads), rows=rows(listed), css="beside", never_cut=True)
 
     def _levels(self) -> Iterator[Block]:
         locale = self.locale

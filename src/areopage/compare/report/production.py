@@ -92,14 +92,14 @@ def _notices(comparison: ProductionComparison, locale: Locale) -> Iterator[Notic
             ]:
                 texts.append(locale.say(f"production_mix_{key}", columns=", ".join(names)))
     if texts:
-        blocks.append(Listing(items=tuple(texts)))
+        blocks.append(Listing(items=tuple(texts), never_cut=True))
     title = locale.say("pair", name=run_name(comparison, locale), value=locale.say(f"outcome_{comparison.outcome}"))
     yield Notice(title=title, blocks=tuple(blocks), alarm=comparison.outcome == "regression")
     lines = [locale.say("anyway_differs", part=differing_part_text(difference, locale)) for difference in comparison.differs]
     if comparison.left_out:
         lines.append(locale.say("left_out_criteria", names=", ".join(comparison.left_out)))
     if lines:
-        yield Notice(title=locale.say("production_anyway_title"), blocks=(Listing(items=tuple(lines)),))
+        yield Notice(title=locale.say("production_anyway_title"), blocks=(Listing(items=tuple(lines), never_cut=True),))
     differs = Paragraph(text=locale.say("production_differs_text"))
     yield Notice(title=locale.say("production_differs_title"), blocks=(differs,))
 
