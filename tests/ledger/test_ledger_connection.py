@@ -33,6 +33,7 @@ from areopage.ledger.tables.connection import (
 )
 from areopage.ledger.tables.records import Judgment, Run
 from areopage.ledger.tables.schema import REVISION, metadata
+from areopage.work.database import queue_engine
 
 MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
 Make = Callable[..., Judgment]
@@ -378,3 +379,24 @@ def test_two_processes_that_make_one_ledger_at_once_wait_for_each_other(tmp_path
         assert refused.refusals == 0
         assert refused.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert refused.connection.execute("PRAGMA busy_timeout").fetchone() == (30_000,)
+
+
+def test_a_connection_that_the_server_has_ended_is_replaced_before_it_is_used(
+    postgres_ledger: str, open_ledger: Opener, postgres: Engine
+) -> None:
+    ledger = open_ledger(postgres_ledger)
+    secret = ledger.secret()
+    queue = queue_engine(ledger.engine.url)
+    with Ledger.open_to_read(postgres_ledger) as reader:
+        for engine in (ledger.engine, reader.engine, queue):
+            with engine.connect(), engine.connect() as connection:  # two stay in its pool
+                connection.execute(text("SELECT 1"))
+        end = text("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = :name")
+        with postgres.connect() as connection:
+            assert connection.execute(end, {"name": ledger.engine.url.database}).scalar_one() == 6
+        assert reader.secret() == secret
+        with queue.connect() as connection:
+            assert connection.execute(text("SELECT 1")).scalar_one() == 1
+        ledger.audit.note("test", "test", "subject")
+        assert ledger.secret() == secret
+    queue.dispose()

@@ -90,7 +90,8 @@ def _engine(url: URL, **options: Any) -> Engine:
                 raise StorageError(f"{shown(url)}: {_THRESHOLD} must be a whole number, or none for no prepared statements")
             arguments[_THRESHOLD] = None if threshold == "none" else int(threshold)
             url = url.difference_update_query([_THRESHOLD])
-        options["connect_args"] = arguments
+        # the server, or a proxy before it, may have ended a connection that was not in use
+        options |= {"connect_args": arguments, "pool_pre_ping": True}
     try:
         return create_engine(url, **options)
     except ModuleNotFoundError:
