@@ -1,5 +1,6 @@
 """Erasing an answer: nothing of it can be read any more, in no table and in no byte of SQLite's files; all else stays."""
 
+import json
 import random
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -7,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from areopage.cases.records import Case
+from areopage.errors import DamagedRow
 from areopage.ledger.people import erasure
 from areopage.ledger.people.erasure import ERASED
 from areopage.ledger.people.labels import Labels, ReviewQueue
@@ -17,7 +19,7 @@ from areopage.ledger.read.days import Days
 from areopage.ledger.read.lists import EvaluationLists
 from areopage.ledger.read.queries import Backlog, Filters, Period, Scope
 from areopage.ledger.store import Ledger
-from areopage.ledger.tables.answer_tables import answers
+from areopage.ledger.tables.answer_tables import answers, run_cases
 from areopage.ledger.tables.records import Answer, Evaluation, Judgment, Label, ReviewItem, Run, Verdict
 from areopage.ledger.write.alerts import Alerts
 from areopage.ledger.write.answers import Answers, Link
@@ -146,6 +148,24 @@ def test_a_judgment_that_a_run_of_the_benchmark_made_stays_until_its_own_answer_
     assert monitored.erasure.erase(["t"]) == 1
     assert tables_with(monitored, SECRET) == []
     assert Answers(monitored).by_key(["call"]) == {}
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"case": 1}'])
+def test_the_case_of_a_run_that_cannot_be_read_is_named_and_nothing_is_erased(
+    monitored: Ledger, judgment: MakeJudgment, content: str
+) -> None:
+    run = Run(id="r", suite="s", fingerprint="f", folder="/x", created_at=MOMENT, finished_at=None, spec="{}")
+    monitored.create_run(run, [json.dumps({"case": {"id": "1", "prompt": SECRET}})])
+    monitored.append([judgment("k", run_id="r")])
+    case = Case(id="1", prompt=SECRET, response=SECRET)
+    target = Answer(id="t", origin="bench", case=case, key="call", run_id="r", received_at=MOMENT, answered_at=MOMENT)
+    Answers(monitored).append([target])
+    number = Answers(monitored).numbers(["t"])["t"]
+    with monitored.writing() as connection:
+        connection.execute(update(run_cases).values(answer=number, case=content))
+    with pytest.raises(DamagedRow, match=r"^the ledger is damaged: run_cases r 0: case cannot be read"):
+        monitored.erasure.erase(["t"])
+    assert Answers(monitored).by_id(["t"])["t"].case.prompt == SECRET
 
 
 def test_an_answer_that_is_erased_while_it_is_judged_does_not_come_back(

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from msgspec import structs
-from sqlalchemy import insert, text, update
+from sqlalchemy import insert, select, text, update
 
 from areopage.cases.records import Case
 from areopage.digest import digest_of
-from areopage.errors import StorageError
+from areopage.errors import DamagedRow, StorageError
 from areopage.ledger.read import verdict_columns
 from areopage.ledger.read.verdict_columns import NUMBERS, VerdictColumns
 from areopage.ledger.store import Ledger
-from areopage.ledger.tables.answer_tables import answer_judgments, run_cases, verdicts
+from areopage.ledger.tables.answer_tables import answer_judgments, judgments, run_cases, verdicts
 from areopage.ledger.tables.records import Answer, Judgment, Run, Verdict
 from areopage.ledger.write.answers import Answers, insert_answers
 from areopage.scoring.outcome import NotApplicable, Outcome, Scored, TimedOut, Unparsed
@@ -90,6 +90,16 @@ def test_a_run_without_judgments_of_its_own_has_those_of_other_runs(ledger: Ledg
     found = ledger.verdicts.read("own", [(1, FIRST), (0, SECOND), (2, "c" * 64)])
     assert scores(found)[1] == (1, "c 0", "scored", 5.0) and [one[2] for one in scores(found)] == ["timed_out", "scored"]
     assert len(found.elsewhere) == 2
+
+
+@pytest.mark.parametrize("steps", ["", "{", "[1]", '"json"'])
+def test_a_judgment_whose_steps_cannot_be_read_is_named(ledger: Ledger, steps: str) -> None:
+    ledger.append([judgment(FIRST, "own", Scored(score=5)), judgment(SECOND, "own", Scored(score=4))])
+    with ledger.writing() as connection:
+        connection.execute(update(judgments).where(judgments.c.key == SECOND).values(steps=steps))
+        number = connection.execute(select(judgments.c.id).where(judgments.c.key == SECOND)).scalar_one()
+    with pytest.raises(DamagedRow, match=f"^the ledger is damaged: judgment {number}: steps cannot be read"):
+        ledger.verdicts.read("own", [(0, FIRST), (1, SECOND)])
 
 
 def test_a_run_without_judgments_has_no_verdicts(ledger: Ledger) -> None:

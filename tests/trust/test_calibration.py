@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from areopage.criteria.records import Criterion, Scale
-from areopage.errors import UserError
+from areopage.errors import DamagedRow, UserError
 from areopage.jury.judges import Judge
 from areopage.jury.panel import Panel
 from areopage.models.reference import ModelReference
@@ -16,6 +16,7 @@ from areopage.scoring.agreement_with_people import Rating
 from areopage.scoring.records import DEFAULT
 from areopage.trust.calibration import (
     Calibration,
+    altered_calibrations,
 )
 from areopage.trust.label_plan import plan_run, teaching_answers
 from areopage.trust.run_calibration import (
@@ -243,6 +244,19 @@ def test_a_stored_calibration_is_read_as_it_was_and_an_altered_one_is_refused() 
     assert row.id == row.digest[: len(row.id)]
     with pytest.raises(UserError, match="altered"):
         Calibration.read(structs.replace(row, body=row.body.replace("Anne", "Bert")))
+
+
+def test_a_calibration_whose_json_is_damaged_is_named_and_that_of_another_version_is_not_altered() -> None:
+    calibration, _, _ = fitted()
+    row = calibration.stored()
+    assert altered_calibrations([row]) == ()
+    assert altered_calibrations([row, structs.replace(row, id="b", body=row.body.replace("Anne", "Bert"))]) == ("b",)
+    assert altered_calibrations([structs.replace(row, body="{}")]) == ()
+    for body in ("", "{", row.body[:-1], "not JSON"):
+        damaged = structs.replace(row, body=body)
+        for read in (Calibration.read, lambda stored: altered_calibrations([stored])):
+            with pytest.raises(DamagedRow, match=f"^the ledger is damaged: calibration {row.id}: body cannot be read"):
+                read(damaged)
 
 
 def test_a_plan_uses_the_labels_that_are_there_and_teaching_answers_are_new_ones() -> None:

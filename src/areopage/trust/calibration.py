@@ -5,7 +5,6 @@ fitted to a run (`areopage.trust.run_calibration`) or to a monitored period (`ar
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 
 import msgspec
@@ -13,7 +12,7 @@ from msgspec import Struct, field, structs
 
 from areopage.criteria import TEMPLATE_VERSION, Scale
 from areopage.digest import digest_of, short_digest
-from areopage.errors import UserError, name_list
+from areopage.errors import DamagedRow, UserError, name_list
 from areopage.jury import Panel, ScoringMethod
 from areopage.ledger import StoredCalibration
 from areopage.scoring import OVERALL, AppliedCalibration, CorrectedScore, CorrectedShare, Rating
@@ -277,11 +276,11 @@ class Calibration(Struct, frozen=True, kw_only=True):
 
         Raises:
             UserError: another version of areopage stored it, or it was altered.
+            DamagedRow: it cannot be read.
         """
-        try:
-            calibration = msgspec.json.decode(stored.body, type=cls)
-        except msgspec.MsgspecError as fault:
-            raise UserError(f"calibration {stored.id}: another version of areopage stored it: fit it again") from fault
+        calibration = _calibration_in(stored)
+        if calibration is None:
+            raise UserError(f"calibration {stored.id}: another version of areopage stored it: fit it again")
         if _is_altered(calibration, stored):
             raise UserError(
                 f"calibration {stored.id}: it was altered after it was fitted: areopage verify shows what was changed"
@@ -346,18 +345,28 @@ def _body(calibration: Calibration) -> str:
     return msgspec.json.encode(calibration, order="deterministic").decode()
 
 
+def _calibration_in(stored: StoredCalibration) -> Calibration | None:
+    """A calibration as it is stored; None of another version of areopage."""
+    try:
+        return msgspec.json.decode(stored.body, type=Calibration)
+    except msgspec.ValidationError:
+        return None
+    except msgspec.DecodeError as fault:
+        raise DamagedRow(f"calibration {stored.id}", "body", fault) from None
+
+
 def _is_altered(calibration: Calibration, stored: StoredCalibration) -> bool:
     return calibration.digest != stored.digest or digest_of(structs.replace(calibration, id="", digest="")) != stored.digest
 
 
 def altered_calibrations(stored: Iterable[StoredCalibration]) -> tuple[str, ...]:
-    """The ids of calibrations that were altered after they were fitted; those of another version are not among them."""
-    altered = []
-    for body in stored:
-        with suppress(msgspec.MsgspecError):
-            if _is_altered(msgspec.json.decode(body.body, type=Calibration), body):
-                altered.append(body.id)
-    return tuple(altered)
+    """The ids of calibrations that were altered after they were fitted; those of another version are not among them.
+
+    Raises:
+        DamagedRow: one cannot be read.
+    """
+    read = [(_calibration_in(row), row) for row in stored]
+    return tuple(row.id for calibration, row in read if calibration is not None and _is_altered(calibration, row))
 
 
 def _faults(calibration: Calibration, panel: Panel) -> Iterator[str]:

@@ -22,6 +22,7 @@ from areopage.ledger.tables.rows import (
     RowValues,
     aware,
     chunks,
+    decoded,
     insert_into,
     insert_rows,
     json_text,
@@ -345,10 +346,16 @@ def forget_judgments(connection: Connection, places: Sequence[tuple[int, str]]) 
 
 
 def blank_cases(connection: Connection, numbers: Sequence[int]) -> None:
-    """Erase the texts of the run cases that these answers (by number) belong to."""
+    """Erase the texts of the run cases that these answers (by number) belong to.
+
+    Raises:
+        DamagedRow: a case cannot be read; nothing is erased.
+    """
     for row in rows_in(connection, select(run_cases), run_cases.c.answer, numbers):
-        content = msgspec.json.decode(row.case)
-        content["case"] = {name: value for name, value in content["case"].items() if name in _CASE_PLACE} | {"prompt": ""}
+        row_name = f"run_cases {row.run_id} {row.position}"
+        content = decoded(_DETAILS_OF, row.case, row_name, "case")
+        case = decoded(_DETAILS_OF, json_text(content.get("case")), row_name, "case")
+        content["case"] = {name: value for name, value in case.items() if name in _CASE_PLACE} | {"prompt": ""}
         place = (run_cases.c.run_id == row.run_id, run_cases.c.position == row.position)
         connection.execute(update(run_cases).where(*place).values(case=json_text(content)))
 
