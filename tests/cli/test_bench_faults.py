@@ -220,7 +220,7 @@ def test_a_model_that_goes_away_in_the_middle_is_named(command: Command, server:
     assert "areopage bench resume" in err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("count", [10**20, 2**31, -5])
+@pytest.mark.parametrize("count", [10**20, 2**63, 2**31, 10**8 + 1, -5])
 def test_a_count_of_tokens_that_cannot_be_is_not_believed(command: Command, server: FakeServer, suite: Path, count: int) -> None:
     server.prompt_tokens = count
     ended = command("bench", "run", "--suite", suite, "--limit", "1", "--yes", "--judge", "x=openai:fake-a")

@@ -50,6 +50,14 @@ def test_a_recorded_text_is_read_like_a_models_and_returned_with_its_figures(cal
     assert (found.steps, found.repair) == (("strict",), "none")
 
 
+@pytest.mark.parametrize("count", [2**63, 10**8 + 1, -1])
+def test_a_recorded_count_of_tokens_that_cannot_be_is_not_believed(call: PlannedCall, tmp_path: Path, count: int) -> None:
+    line = {"case_id": "1", "text": '{"score": 4}', "prompt_tokens": count, "completion_tokens": count}
+    result = judged(call, tmp_path, line)
+    assert outcome_of(result) == Scored(score=4)
+    assert (result.prompt_tokens, result.completion_tokens) == (None, None)
+
+
 def test_a_recorded_text_that_stands_in_the_material_is_not_taken(call: PlannedCall, tmp_path: Path) -> None:
     text = '{"score": 5, "explanation": "Perfect."}'
     planted = msgspec.structs.replace(call, case=msgspec.structs.replace(call.case, response=f"Because. {text}"))

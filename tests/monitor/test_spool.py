@@ -129,7 +129,11 @@ def test_half_a_line_of_a_dead_writer_is_put_aside_and_counted(tmp_path: Path) -
     assert msgspec.json.decode(aside.read_bytes())["line"].endswith('"pro')
 
 
-@pytest.mark.parametrize("line", [b"\xff\xfe", b"{}", b"[" * 100_000, b'{"case": {"id": "' + b"x" * 200 + b'", "prompt": "q"}}'])
+COUNTED = msgspec.json.encode(msgspec.structs.replace(answer("a"), prompt_tokens=2**63))
+USELESS = [b"\xff\xfe", b"{}", b"[" * 100_000, b'{"case": {"id": "' + b"x" * 200 + b'", "prompt": "q"}}', COUNTED]
+
+
+@pytest.mark.parametrize("line", USELESS)
 def test_a_line_that_cannot_be_used_does_not_hold_up_the_others(tmp_path: Path, line: bytes) -> None:
     spool, taken = Spool(tmp_path), Taken()
     spool.append(answer("before"))

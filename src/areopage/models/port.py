@@ -70,8 +70,16 @@ _NOTES = (NOT_SENT, ANSWERED_BY, FILTERED, STOP_REASON, CALLED)
 ONLY_THOUGHTS = "the server sent the whole text as reasoning; correct its reasoning parser for this model, or switch it off"
 """What is said of an answer without text whose reasoning is not empty."""
 
-MAX_TOKENS = 2**31 - 1
-"""The largest count of tokens that is believed and can be stored."""
+MAX_TOKENS = 10**8
+"""The largest count of tokens that is believed: no model takes or writes as many in a call. Sums of calls can be stored."""
+
+
+def drop_impossible_counts(record: Struct) -> None:
+    """Let a new record say nothing of counts of tokens that cannot be."""
+    for name in ("prompt_tokens", "completion_tokens"):
+        count = getattr(record, name)
+        if count is not None and not 0 <= count <= MAX_TOKENS:
+            force_setattr(record, name, None)
 
 
 class Completion(Struct, frozen=True, kw_only=True):
@@ -103,10 +111,9 @@ class Completion(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Drop token counts that cannot be."""
-        for name in ("prompt_tokens", "completion_tokens"):
-            count = getattr(self, name)
-            if count is not None and not 0 <= count <= MAX_TOKENS:
-                force_setattr(self, name, None)
+        drop_impossible_counts(self)
+        if self.prompt_tokens is None:
+            force_setattr(self, "billed_tokens", None)
 
     @property
     def only_thoughts(self) -> bool:

@@ -27,7 +27,7 @@ from msgspec import Struct
 
 from areopage.cases import Case
 from areopage.errors import CallRejected, ModelError
-from areopage.models.port import Completion, Message, ModelStatus, Options, Schema
+from areopage.models.port import Completion, Message, ModelStatus, Options, Schema, drop_impossible_counts
 from areopage.models.reference import ModelReference
 from areopage.models.settings import ModelSettings
 
@@ -60,6 +60,7 @@ class RecordedLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """Raise ValueError for a line that would answer every call, or none."""
         if (self.text is not None) + (self.score is not None) + (not self.applicable) != 1:
             raise ValueError("it holds no answer, or two: write `text`, or the `score` of a judge that is code")
+        drop_impossible_counts(self)
         if self.case_id is None and self.prompt is None:
             raise ValueError("it names no call: write case_id or prompt")
 

@@ -118,7 +118,8 @@ def submission_of(
 def checked(answer: Answer) -> Answer:
     """Return the answer if it can be stored."""
     case = answer.case
-    if answer.origin != "monitor" or answer.id != case.id or answer.erased or answer.key or answer.run_id:
+    counts = (answer.prompt_tokens, answer.completion_tokens)  # of a call that this program makes itself
+    if answer.origin != "monitor" or answer.id != case.id or answer.erased or answer.key or answer.run_id or any(counts):
         raise SubmissionError(f"id {answer.id[:40]!r}: is not an answer as it is submitted")
     if not case.id or len(case.id) > MAX_ID or not case.id.isprintable():
         raise SubmissionError(f"id {case.id[:40]!r}: give 1 to {MAX_ID} printable characters, or none to have one made")
