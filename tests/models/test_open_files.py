@@ -1,5 +1,6 @@
 """More connections than the system lets a process open are refused before a run is stored."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,17 @@ def test_an_exam_with_more_calls_at_once_than_files_may_be_open_is_refused(comma
         suite = str(write_examined_suite(tmp_path / "small", server.port))
         refused = limited(64, command, "qualify", suite, "--judge", "alpha", "--concurrency", "100", "--yes")
     assert refused.returncode == 2 and "raise the limit with `ulimit -n " in refused.stderr, refused.stderr
+
+
+def test_a_worker_of_the_monitor_with_more_answers_at_once_than_files_may_be_open_is_refused(command: Command) -> None:
+    monitor = {"judges": ["ollama:fake-a"], "worker": {"concurrency": 50}}
+    (command.folder / "areopage.yml").write_text(json.dumps({"ledger": "ledger.db", "monitor": monitor}), encoding="utf-8")
+    with FakeServer() as server:
+        command.environment["OLLAMA_HOST"] = server.address
+        refused = limited(64, command, "monitor", "worker")
+    assert refused.returncode == 2, refused.stderr
+    says = "raise the limit with `ulimit -n 90`, or make at most 24 calls at once (monitor.worker.concurrency)"
+    assert says in refused.stderr.splitlines()[-1]
 
 
 def test_the_limit_of_open_files_is_raised_as_far_as_the_system_lets() -> None:

@@ -26,11 +26,14 @@ def room_for(wanted: int, reserved: int) -> int:
     return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft - reserved))
 
 
-def require_connections(models: Iterable[ModelReference], at_once: int, settings: ModelSettings) -> None:
+def require_connections(
+    models: Iterable[ModelReference], at_once: int, settings: ModelSettings, setting: str = "--concurrency"
+) -> None:
     """Refuse more calls at once to models on servers than the process may open connections; its limit is raised where it may be.
 
     Args:
         at_once: how many calls may be open to each model.
+        setting: what the user lowers for fewer calls.
 
     Raises:
         ModelError: the connections do not fit.
@@ -40,7 +43,7 @@ def require_connections(models: Iterable[ModelReference], at_once: int, settings
     room = room_for(wanted, RESERVED_FILES) if wanted else 0
     if room < wanted:
         enough = wanted + RESERVED_FILES
-        lower = f", or make at most {room // called} calls at once (--concurrency)" if room >= called else ""
+        lower = f", or make at most {room // called} calls at once ({setting})" if room >= called else ""
         raise ModelError(
             f"{at_once} calls at once to each model need up to {enough} open files, more than the system allows this process: "
             f"raise the limit with `ulimit -n {enough}`{lower}"

@@ -6,6 +6,7 @@ async with QualityJudge.from_suite("answer_quality", judges=["ollama:qwen3:8b"])
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +30,7 @@ from areopage.jury import (
     evaluated,
 )
 from areopage.ledger import Judgment, Run
-from areopage.models import ModelSettings, Traffic
+from areopage.models import ModelSettings, Traffic, require_connections
 from areopage.monitor.answer_case import Documents, case_of
 from areopage.monitor.hook.messages import Prompt
 from areopage.scoring import DEFAULT
@@ -64,7 +65,7 @@ class QualityJudge:
         """
         self.calls = settings.contact_lines(judge.reference for judge in panel.judges)
         """Where the judges' calls go; see `ModelSettings.contact_lines`."""
-        self._remarks = tuple(remarks)
+        self._remarks, self._settings = tuple(remarks), settings
         self.traffic = Traffic(outage_seconds)
         """The calls to the judges' servers."""
         self._session = Session(panel, settings, NoJudgments(), traffic=self.traffic)
@@ -202,6 +203,17 @@ class QualityJudge:
         return msgspec.structs.replace(result, seconds=time.perf_counter() - started, remarks=self.remarks)
 
     # --- what it judges by
+
+    def require_connections(self, answers: int) -> None:
+        """Refuse to judge more answers at once than the process may open connections for.
+
+        Raises:
+            ModelError: the connections do not fit.
+        """
+        cases = [JudgedCase(case=Case(id="any", prompt="any", response="any"), criteria=self.panel.criteria)]
+        calls = Counter(call.judge.reference for call in self.panel.planned_calls(cases))
+        at_once = min(self._settings.connections, answers * max(calls.values(), default=0))
+        require_connections(calls, at_once, self._settings, "monitor.worker.concurrency")
 
     async def check(self) -> None:
         """Check that every judge can be called; the first evaluation also does this.

@@ -115,6 +115,7 @@ class MonitorWork:
 
     async def open(self) -> None:
         """Check the judges; evaluations begin once their servers respond."""
+        self._judge.require_connections(self._config.section.worker.concurrency)
         await self._limits.__aenter__()
         # SQLite takes one writer at a time: they queue here rather than at its lock
         count = 1 if self._ledger.engine.dialect.name == "sqlite" else LEDGER_THREADS
