@@ -23,7 +23,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: FakeServer) ->
     """An empty folder, a model on loopback, and an embedder that is quick."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    for module in ("areopage.rag.commands", "areopage.rag.retrieval.retriever"):
+    for module in ("areopage.rag.retrieval.embedders", "areopage.rag.retrieval.retriever"):
         monkeypatch.setattr(f"{module}.open_embedder", lambda *_: WordEmbedder())
     return tmp_path
 

@@ -20,7 +20,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: FakeServer) ->
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AREOPAGE_CONFIG", raising=False)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    for module in ("areopage.rag.commands", "areopage.rag.retrieval.retriever"):
+    for module in ("areopage.rag.retrieval.embedders", "areopage.rag.retrieval.retriever"):
         monkeypatch.setattr(f"{module}.open_embedder", lambda *_: WordEmbedder())
     (tmp_path / "areopage.yml").write_text("rag:\n  generation: {model: 'ollama:fake-target'}\n", encoding="utf-8")
     (tmp_path / "docs").mkdir()

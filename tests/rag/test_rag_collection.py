@@ -290,18 +290,29 @@ def test_bad_rows_are_told_by_every_run_and_the_good_ones_embedded_once(tmp_path
 
 def test_another_embedder_is_refused_by_ingestion_and_by_retrieval(given: RagConfig, docs: Path) -> None:
     asyncio.run(ingested(given, docs, WordEmbedder()))
+    (docs / "new.md").write_text("# New\nA text.\n", encoding="utf-8")
     for other in (WordEmbedder("other"), WordEmbedder("words", 32)):
         with pytest.raises(StorageError, match=r"was embedded by fake words \(64 dimensions\), and fake"):
             asyncio.run(ingested(given, docs, other))
+        assert other.embedded == []
         with pytest.raises(StorageError, match="another collection"):
             asyncio.run(retrieved(given, "délai", embedder=other))
 
 
-def test_an_embedder_of_another_collection_is_neither_called_nor_loaded(given: RagConfig, docs: Path) -> None:
-    class Server(WordEmbedder):
-        async def identity(self) -> EmbedderIdentity:
-            raise AssertionError("the server was called")
+class Server(WordEmbedder):
+    """An embedder that is not to be called or loaded."""
 
+    async def identity(self) -> EmbedderIdentity:
+        raise AssertionError("the server was called")
+
+
+def test_where_no_chunk_is_new_the_embedder_is_neither_called_nor_loaded(given: RagConfig, docs: Path) -> None:
+    asyncio.run(ingested(given, docs, WordEmbedder()))
+    report = asyncio.run(ingested(given, docs, Server()))
+    assert (report.unchanged, report.embedded, report.kept, report.chunks) == (3, 0, 3, 3)
+
+
+def test_an_embedder_of_another_collection_is_neither_called_nor_loaded(given: RagConfig, docs: Path) -> None:
     asyncio.run(ingested(given, docs, WordEmbedder()))
     says = r"was embedded by fake words \(64 dimensions\), and fake other is configured"
     with pytest.raises(StorageError, match=says):

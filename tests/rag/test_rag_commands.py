@@ -1,6 +1,7 @@
 """`areopage rag ingest`, `search` and `collections`."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder to stand in, with an embedder that needs no model."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AREOPAGE_CONFIG", raising=False)
-    for module in ("areopage.rag.commands", "areopage.rag.retrieval.retriever"):
+    for module in ("areopage.rag.retrieval.embedders", "areopage.rag.retrieval.retriever"):
         monkeypatch.setattr(f"{module}.open_embedder", lambda *_: WordEmbedder())
     docs = tmp_path / "docs"
     docs.mkdir()
@@ -110,7 +111,15 @@ def test_an_interrupted_ingestion_says_how_to_go_on(
 ) -> None:
     embedder = WordEmbedder()
     embedder.fail_after = 0
-    monkeypatch.setattr("areopage.rag.commands.open_embedder", lambda *_: embedder)
+    monkeypatch.setattr("areopage.rag.retrieval.embedders.open_embedder", lambda *_: embedder)
     assert run(monkeypatch, "ingest", "docs") == 130
     assert "run the same command again" in capsys.readouterr().err
     assert embedder.closed
+
+
+def test_a_search_and_an_ingestion_load_no_ledger_no_gate_and_no_pipeline() -> None:
+    needed = "areopage.rag.commands, areopage.rag.retrieval.retriever, areopage.rag.ingestion.ingest"
+    loaded = subprocess.run(
+        [sys.executable, "-c", f"import sys, {needed}; print(*sys.modules)"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"sqlalchemy", "langgraph", "cashews", "areopage.rag.service", "areopage.gate.config"} & set(loaded)

@@ -1,32 +1,28 @@
-"""`areopage rag`: documents in, answers out."""
+"""`areopage rag`: documents in, answers out. Each command imports what it needs: a search opens no ledger and no gate."""
 
 import asyncio
 import os
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from areopage.app import find_config, open_ledger
-from areopage.checking import RagConfig, trace_export
+from areopage.app import find_config
 from areopage.cli import INCONCLUSIVE, INTERRUPTED, PLAIN_EVERY, ConfigOption, tell
 from areopage.errors import CallError, ModelError, UnknownCollection, UserError, counted
-from areopage.ledger import Trace
 from areopage.locales import one_line
-from areopage.rag.ingestion.ingest import Ingestion, IngestProgress, IngestReport
-from areopage.rag.ingestion.reading import RowFields
-from areopage.rag.records import ChatPrompt, readable_decision, shown_reply
-from areopage.rag.retrieval.collection import folder_exists, open_store
-from areopage.rag.retrieval.embedders import open_embedder
-from areopage.rag.retrieval.retriever import open_retriever
-from areopage.rag.service import RagService, open_pipeline
-from areopage.report import decision_locale, explain
-from areopage.text import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from areopage.checking import RagConfig
+    from areopage.ledger import Trace
+    from areopage.rag.ingestion.ingest import IngestProgress, IngestReport
+    from areopage.rag.records import ChatPrompt
+    from areopage.rag.service import RagService
 
 SHOWN = 5  # unread files that are named on the console
 LONGEST_REASON = 300  # characters
@@ -60,6 +56,8 @@ def ingest(
     Run the command again when documents change: it embeds only new or changed documents. Exit code 3: a document could not
     be read; all others are ingested.
     """
+    from areopage.rag.ingestion.reading import RowFields
+
     settings = find_config(config).rag
     place = rejected or settings.path(settings.section.store.path).parent / REJECTED_FILE
     try:
@@ -83,6 +81,8 @@ def search(
     config: ConfigOption = None,
 ) -> None:
     """Show the passages found for a question, best first, with scores in [0, 1]."""
+    from areopage.rag.retrieval.retriever import open_retriever
+
     settings = _existing(find_config(config).rag)
 
     async def find() -> None:
@@ -107,6 +107,8 @@ def search(
 
 def collections(config: ConfigOption = None) -> None:
     """List the collections with their number of chunks and their embedding model."""
+    from areopage.rag.retrieval.collection import open_store
+
     settings = _existing(find_config(config).rag)
 
     async def show() -> None:
@@ -128,7 +130,9 @@ def collections(config: ConfigOption = None) -> None:
 class IngestDisplay:
     """Shows the progress of an ingestion; use as `with`."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: "Console") -> None:
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
         self._bar = (
             Progress(
                 TextColumn("ingesting"),
@@ -158,7 +162,7 @@ class IngestDisplay:
         if self._bar is not None:
             self._bar.stop()
 
-    def show(self, progress: IngestProgress) -> None:
+    def show(self, progress: "IngestProgress") -> None:
         """Show the latest progress."""
         now = time.monotonic()
         elapsed = max(1e-6, now - self._began)
@@ -172,8 +176,14 @@ class IngestDisplay:
             print(f"ingesting: {share:.0%} of the files, {rate}, {left:.0f} s left", file=sys.stderr, flush=True)
 
 
-async def ingest_folder(config: RagConfig, folder: Path, **options: Any) -> IngestReport:
+async def ingest_folder(config: "RagConfig", folder: Path, **options: Any) -> "IngestReport":
     """Update a collection from a folder and show the progress; `options` are those of `Ingestion`."""
+    from rich.console import Console
+
+    from areopage.rag.ingestion.ingest import Ingestion
+    from areopage.rag.retrieval.collection import open_store
+    from areopage.rag.retrieval.embedders import open_embedder
+
     embedder = open_embedder(config, os.environ)
     store = open_store(config, os.environ)
     try:
@@ -184,7 +194,7 @@ async def ingest_folder(config: RagConfig, folder: Path, **options: Any) -> Inge
         await store.aclose()
 
 
-def _show_report(report: IngestReport, place: Path, prune: bool) -> None:
+def _show_report(report: "IngestReport", place: Path, prune: bool) -> None:
     typer.echo(
         f"{report.collection}: {counted(report.files, 'file')} ({report.unchanged} unchanged), "
         f"{counted(report.embedded, 'chunk')} embedded, "
@@ -221,7 +231,9 @@ def _row_fields(pairs: list[str]) -> dict[str, str]:
     return fields
 
 
-def _existing(config: RagConfig) -> RagConfig:
+def _existing(config: "RagConfig") -> "RagConfig":
+    from areopage.rag.retrieval.collection import folder_exists
+
     if not folder_exists(config):
         folder = config.path(config.section.store.path)
         raise UnknownCollection(
@@ -241,12 +253,18 @@ def ask(
     config: ConfigOption = None,
 ) -> None:
     """Ask a question: retrieve documents, generate an answer, apply the gate."""
+    from areopage.app import open_ledger
+    from areopage.rag.answering.answer_cache import MEMORY
+    from areopage.rag.records import ChatPrompt
+    from areopage.rag.service import open_pipeline
+
+    settings = find_config(config)
+    no_cache = no_cache or settings.rag.section.cache.store == MEMORY  # this process ends with its answer
     asked = ChatPrompt(
         prompt=question, collection=collection, sources_filter=tuple(source or ()), no_cache=no_cache, session="cli"
     )
-    settings = find_config(config)
 
-    async def answer() -> Trace:
+    async def answer() -> "Trace":
         with open_ledger(settings, create=True) as ledger:
             service = open_pipeline(settings, ledger, tell)
             try:
@@ -263,6 +281,9 @@ def ask(
 
 def export_traces(config: ConfigOption = None) -> None:
     """Update the trace files of `rag.traces` from the ledger once. The worker does so every minute."""
+    from areopage.app import open_ledger
+    from areopage.checking import trace_export
+
     settings = find_config(config)
     with open_ledger(settings) as ledger:
         export = trace_export(settings.rag, ledger)
@@ -275,7 +296,7 @@ def export_traces(config: ConfigOption = None) -> None:
     )
 
 
-async def _streamed(service: RagService, prompt: ChatPrompt) -> Trace:
+async def _streamed(service: "RagService", prompt: "ChatPrompt") -> "Trace":
     """Tell each step, and give the answer at the end."""
     trace: Trace | None = None
     async for event in service.stream(prompt):
@@ -286,7 +307,11 @@ async def _streamed(service: RagService, prompt: ChatPrompt) -> Trace:
     return trace
 
 
-def _print_reply(trace: Trace) -> None:
+def _print_reply(trace: "Trace") -> None:
+    from areopage.rag.records import readable_decision, shown_reply
+    from areopage.report import decision_locale, explain
+    from areopage.text import visible
+
     reply = shown_reply(trace)
     typer.echo(visible(reply.text))
     for source, citation in reply.sources:

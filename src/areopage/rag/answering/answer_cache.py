@@ -58,7 +58,7 @@ class AnswerCache:
         self._loop: asyncio.AbstractEventLoop | None = None
         if self._store not in (MEMORY, OFF) and urlsplit(self._store).scheme not in REDIS_SCHEMES:
             raise config.fault(f"is {self._store!r}: write memory, off, or redis://HOST:PORT/NUMBER", "cache", "store")
-        self._cache = self._new_cache() if self.enabled else None
+        self._cache = self._new_cache() if self._store not in (MEMORY, OFF) else None  # one in memory is made when it is used
 
     @property
     def enabled(self) -> bool:
@@ -117,6 +117,8 @@ class AnswerCache:
             if self._loop is not None and self.enabled and self._store != MEMORY:
                 self._cache = self._new_cache()
             self._loop = loop
+        if self._cache is None and self._store == MEMORY:
+            self._cache = self._new_cache()
         return self._cache
 
     def _new_cache(self) -> "Cache":

@@ -1,6 +1,6 @@
 """Incremental ingestion of a folder's documents into a collection."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
@@ -13,8 +13,8 @@ from areopage.rag.ingestion.chunking import VERSION, Chunk, Cutting, SourceFile,
 from areopage.rag.ingestion.points import PointMark, PointWriter
 from areopage.rag.ingestion.reading import RowFields, find_files, read_documents
 from areopage.rag.retrieval.collection import LOCAL_LIMIT, CollectionRecord, CollectionState, VectorStore
-from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity
-from areopage.rag.retrieval.retriever import agreed_identity, measure_backgrounds
+from areopage.rag.retrieval.embedding import Embedder, EmbedderIdentity, Vectors
+from areopage.rag.retrieval.retriever import agreed_identity, measure_backgrounds, refuse_another_model
 from areopage.rag.retrieval.similarity import Background, shipped_backgrounds
 
 BLOCK = 1024 * 1024
@@ -76,7 +76,8 @@ class Ingestion:
         self._store, self._embedder, self._progress = store, embedder, progress
         self._name = collection or config.section.store.collection
         places, batch = config.section.store.fields, config.section.embedding.batch
-        self._points = PointWriter(store, embedder, self._name, places, batch, self._begin)
+        self._identity: EmbedderIdentity | None = None
+        self._points = PointWriter(store, self._passages, self._name, places, batch, self._begin)
         self._source, self._rows, self._prune = source, fields or RowFields(), prune
         self._calibrate = config.section.embedding.calibrate
         self._source_field = config.section.store.fields.source
@@ -92,7 +93,7 @@ class Ingestion:
             reason = f": {unread[0].file}: {unread[0].reason}" if unread else ""
             raise DatasetError(f"{folder} holds no file that can be read{reason}")
         self._total = sum(file.size for file in files)
-        identity = await self._open()
+        await self._open()
         stored = await self._points.marks()
         for file in files:
             await self._file(file, root + file.name, stored.pop(root + file.name, {}))
@@ -104,26 +105,35 @@ class Ingestion:
         for key in gone if self._prune else ():
             self._points.remove(stored[key])
         await self._points.flush()
-        return self._report(await self._finished(identity), len(files), gone)
+        return self._report(await self._finished(), len(files), gone)
 
-    async def _open(self) -> EmbedderIdentity:
-        """Create the collection if missing; the embedder that fits it."""
+    async def _open(self) -> None:
+        """Create the collection if missing; refuse one that this embedder cannot fill."""
         try:
             state = await self._store.state(self._name)
         except UnknownCollection:
-            identity = await self._embedder.identity()
+            identity = self._identity = await self._embedder.identity()
             record = CollectionRecord(embedder=identity, backgrounds={}, revision="")
             await self._store.create(self._name, identity.dimension, record)
             await self._store.index(self._name, [self._source_field])
-            return identity
-        identity = await agreed_identity(state, self._embedder)
+            return
+        refuse_another_model(state, self._embedder)
         if state.vector:
             raise StorageError(
                 f"the vectors of the collection {self._name!r} have a name: it can be searched, not filled; name another"
             )
         if state.record is None:
             self._remarks.append(f"the collection {self._name!r} was made by another system, and what that put there stays")
-        return identity
+
+    async def _agreed(self) -> EmbedderIdentity:
+        """The embedder's identity, which fits the collection; the first call loads or calls it: none where nothing is new."""
+        if self._identity is None:
+            self._identity = await agreed_identity(await self._store.state(self._name), self._embedder)
+        return self._identity
+
+    async def _passages(self, texts: Sequence[str]) -> Vectors:
+        await self._agreed()
+        return await self._embedder.passages(texts)
 
     async def _file(self, file: SourceFile, key: str, stored: dict[str, PointMark]) -> None:
         try:
@@ -196,25 +206,25 @@ class Ingestion:
     async def _begin(self) -> None:
         """Have the collection say that it is being changed, until `_finished`."""
         record = (await self._store.state(self._name)).record
-        record = record or CollectionRecord(embedder=await self._embedder.identity(), backgrounds={})
+        record = record or CollectionRecord(embedder=await self._agreed(), backgrounds={})
         await self._store.remember(self._name, structs.replace(record, revision=""))
 
-    async def _finished(self, identity: EmbedderIdentity) -> CollectionState:
+    async def _finished(self) -> CollectionState:
         """The collection as it is now, with another revision where anything changed, in this run or in a broken-off one."""
         state = await self._store.state(self._name)
-        record = await self._measured(state, identity)
+        record = await self._measured(state)
         if record == state.record and record.revision:
             return state
         await self._store.remember(self._name, structs.replace(record, revision=uuid4().hex))
         return await self._store.state(self._name)
 
-    async def _measured(self, state: CollectionState, identity: EmbedderIdentity) -> CollectionRecord:
+    async def _measured(self, state: CollectionState) -> CollectionRecord:
         """The collection's record, its similarity background measured anew where it has changed much."""
-        record = state.record or CollectionRecord(embedder=identity, backgrounds={})
+        record = state.record or CollectionRecord(embedder=await self._agreed(), backgrounds={})
         before = record.measured_chunks
         if record.backgrounds and (not self._calibrate or before / GROWN <= state.chunks <= before * GROWN):
             return record
-        shipped = shipped_backgrounds(identity)
+        shipped = shipped_backgrounds(await self._agreed())
         if state.chunks and (self._calibrate or not shipped):
             backgrounds = await measure_backgrounds(self._embedder, self._store, state)
             return structs.replace(record, backgrounds=backgrounds, measured_chunks=state.chunks)

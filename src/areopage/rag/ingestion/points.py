@@ -1,7 +1,7 @@
 """Chunks as points of a collection, in batches; a seal ends each file."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 from areopage.checking import FieldsSection
 from areopage.rag.ingestion.chunking import SHORTEST_MARK, Chunk
 from areopage.rag.retrieval.collection import RECORD, VectorStore, at
-from areopage.rag.retrieval.embedding import Embedder
+from areopage.rag.retrieval.embedding import Vectors
 
 MOST_WAITING = 1_000
 
@@ -49,7 +49,7 @@ class PointWriter:
     def __init__(
         self,
         store: VectorStore,
-        embedder: Embedder,
+        passages: Callable[[Sequence[str]], Awaitable[Vectors]],
         name: str,
         fields: FieldsSection,
         batch: int,
@@ -57,7 +57,7 @@ class PointWriter:
     ) -> None:
         self._first = first
         self._changed = False
-        self._store, self._embedder = store, embedder
+        self._store, self._passages = store, passages
         self._name, self._fields, self._batch = name, fields, batch
         self._waiting: list[_Write] = []
         self._stale: list[str] = []
@@ -102,7 +102,7 @@ class PointWriter:
         waiting, self._waiting, self._texts = self._waiting, [], 0
         stale, self._stale = self._stale, []
         texts = [write.text for write in waiting if write.text is not None]
-        vectors = iter(await self._embedder.passages(texts)) if texts else iter(())
+        vectors = iter(await self._passages(texts)) if texts else iter(())
         embedded = {write.point: next(vectors).tolist() for write in waiting if write.text is not None}
         if (waiting or stale) and not self._changed:
             await self._first()

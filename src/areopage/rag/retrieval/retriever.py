@@ -142,10 +142,9 @@ async def agreed_identity(state: CollectionState, embedder: Embedder) -> Embedde
     Raises:
         StorageError: the collection's vectors are of another embedder.
     """
-    stored = state.record.embedder if state.record is not None else None
-    if stored is not None and stored.name != embedder.name:
-        raise _of_another_embedder(state.name, stored, embedder.name)
+    refuse_another_model(state, embedder)
     identity = await embedder.identity()
+    stored = state.record.embedder if state.record is not None else None
     if stored is not None and stored != identity:
         raise _of_another_embedder(state.name, stored, str(identity))
     if state.dimension != identity.dimension:
@@ -154,6 +153,17 @@ async def agreed_identity(state: CollectionState, embedder: Embedder) -> Embedde
             "configure the embedder that made them, or ingest into another collection"
         )
     return identity
+
+
+def refuse_another_model(state: CollectionState, embedder: Embedder) -> None:
+    """Refuse an embedder whose model is not that of a collection, without loading or calling it.
+
+    Raises:
+        StorageError: the collection's vectors are of another model.
+    """
+    stored = state.record.embedder if state.record is not None else None
+    if stored is not None and stored.name != embedder.name:
+        raise _of_another_embedder(state.name, stored, embedder.name)
 
 
 def _of_another_embedder(collection: str, stored: EmbedderIdentity, configured: str) -> StorageError:
