@@ -23,11 +23,11 @@ from pathlib import Path
 from areopage.ledger.store import Ledger
 from areopage.work.handlers import Backoff, Finished, Handler, Pending
 from areopage.work.signals import stop_signals
-from areopage.work.worker import WorkerPace, Worker, WorkerPool
+from areopage.work.worker import Work, Worker, WorkerPace, WorkerPool
 
 location, folder = sys.argv[1], Path(sys.argv[2])
 
-class Files:
+class Files(Work):
     jobs = ()
 
     @property
@@ -52,7 +52,6 @@ class Files:
         return [Pending(number, str(number)) for number in numbers if number > after][:limit]
 
     async def open(self): ...
-    async def step(self): return False
     async def close(self): ...
 
 ledger = Ledger.open(location)

@@ -37,9 +37,9 @@ from areopage.work import Backoff, Finished, Handler, ItemOutcome, Pending, Rate
 
 LOG = logging.getLogger(__name__)
 NAME = "evaluation"
-IDLE_POLLING = 0.5
-"""Seconds between two looks at the queue while no answer waits. Together with the worker's looks at the ledger (`Pace.dispatch`)
-an answer is claimed within a second."""
+IDLE_POLLING, IDLE_POLLING_OF_A_FILE = 0.5, 0.8
+"""Seconds between two looks at the queue while no answer waits. Together with the worker's looks at the ledger
+(`WorkerPace.dispatch`), which are more frequent at a file, an answer is claimed within a second."""
 T = TypeVar("T")
 
 ADDRESSED = "addressed"
@@ -169,16 +169,21 @@ class Outages:
         self._wake = self._wake or was_down or judge not in self._seen
         self._seen.add(judge)
 
+    @property
+    def any(self) -> bool:
+        """Whether a judge is down."""
+        return any(count >= FAILURES for count in self._failures.values())
+
     def probe_is_due(self) -> bool:
         """Whether an answer should be tried now to see if a judge works again; the next probe is due after the pause."""
-        if self._clock() < self._next_probe or not any(count >= FAILURES for count in self._failures.values()):
+        if self._clock() < self._next_probe or not self.any:
             return False
         self._next_probe = self._clock() + self._pause
         return True
 
     def woken(self) -> bool:
         """Whether answers that wait for another attempt should be tried now; says so once."""
-        wake, self._wake = self._wake and not any(count >= FAILURES for count in self._failures.values()), False
+        wake, self._wake = self._wake and not self.any, False
         return wake
 
 
@@ -217,7 +222,7 @@ class Evaluator:
                 [Pending(number, id) for number, id in self._evaluations.pending(after, most)] if ready() else ()
             ),
             concurrency=section.concurrency,
-            idle_polling=IDLE_POLLING,
+            idle_polling=IDLE_POLLING_OF_A_FILE if self._ledger.is_sqlite else IDLE_POLLING,
             rate_limit=RateLimit(items=limit.answers, seconds=limit.seconds) if limit else None,
             attempts=section.attempts,
             backoff=Backoff(first=section.pause, longest=section.longest_pause),
@@ -313,10 +318,15 @@ class Evaluator:
         if finished and alert is not None:  # no text of the answer: logs are kept by others, and nothing erases them
             LOG.warning("%s | %s", alert.title, self._alerting.locale.answer_page(answer.id))
 
+    @property
+    def log_has_texts(self) -> bool:
+        """Whether the database's log may hold texts that the storage policy removed."""
+        return self._has_reduced and self._config.storage.text != "full"
+
     def empty_log(self) -> None:
         """Overwrite in the database's log the texts that the storage policy removed; every few seconds, and if there are any."""
         now = time.monotonic()
-        if self._config.storage.text == "full" or not self._has_reduced or now - self._emptied_at < LOG_PAUSE:
+        if not self.log_has_texts or now - self._emptied_at < LOG_PAUSE:
             return
         self._emptied_at, self._has_reduced = now, False
         if not self._ledger.erasure.empty_log(soon=True):

@@ -14,19 +14,23 @@ import msgspec
 
 from areopage.errors import ServerDown, StorageError
 from areopage.ledger import Answer, HookCount, Ledger
+from areopage.monitor.changes import Changes
 from areopage.monitor.config import MonitorConfig
 from areopage.monitor.evaluate import NAME, Evaluator, Outages, ProgressCounter, WorkerProgress
 from areopage.monitor.golden import golden_handler
-from areopage.monitor.hook.counts import read_tally, tallies
+from areopage.monitor.hook.counts import FOLDER, read_tally, tallies
 from areopage.monitor.hook.spool_files import REJECTED, drain, rejected_files
 from areopage.monitor.intake import Intake
 from areopage.monitor.quality_judge import QualityJudge
-from areopage.work import USUAL_PACE, Handler, ItemQueue, ScheduledJob, SharedLimits, Worker, WorkerPace, WorkerPool, queue_url
+from areopage.work import Handler, ItemQueue, ScheduledJob, SharedLimits, Worker, WorkerPace, WorkerPool, queue_url
 
 LOG = logging.getLogger(__name__)
 POOL = "monitor"
 RETENTION, RETENTION_SCHEDULE = "retention", "30 3 * * *"
 CHECK_PAUSE = 15.0
+FILE_PACE = WorkerPace(dispatch=0.15, closed=0.25)
+"""Of a SQLite ledger: how often the worker looks whether its files have changed."""
+SERVER_PACE = WorkerPace(dispatch=0.4, closed=0.25)
 LIMITS_PAUSE = 1.0
 LEDGER_THREADS = 4
 REASONS_NOTED = 100
@@ -44,14 +48,15 @@ class MonitorWorker(Worker):
         judge: QualityJudge,
         jobs: Sequence[ScheduledJob] = (),
         *,
-        pace: WorkerPace = USUAL_PACE,
+        pace: WorkerPace | None = None,
         check_pause: float = CHECK_PAUSE,
     ) -> None:
-        """Create a worker; `start` begins its work."""
+        """Create a worker; `start` begins its work. `pace` is by default that of the ledger's database."""
         self.calls = judge.calls
         self._evaluations, self._counter = ledger.evaluations, ProgressCounter()
         work = MonitorWork(ledger, config, judge, jobs, self._counter, check_pause)
         folder, dead_after = config.spool / "workers", config.section.worker.dead_after
+        pace = pace or (FILE_PACE if ledger.is_sqlite else SERVER_PACE)
         super().__init__(ledger, work, WorkerPool(name=POOL, folder=folder, dead_after=dead_after, pace=pace))
 
     def progress(self) -> WorkerProgress:
@@ -99,6 +104,7 @@ class MonitorWork:
         self._counter, self._check_pause = counter, check_pause
         self._intake = Intake(ledger, config.section.sampling)
         self._carrier = HookCarrier(config.spool, ledger)
+        self._changes = Changes(ledger, (config.spool, config.spool / FOLDER))
         self._threads: ThreadPoolExecutor | None = None
         self._handlers: tuple[Handler, ...] = ()
         self._evaluations, self._outages = ledger.evaluations, Outages(check_pause)
@@ -128,6 +134,11 @@ class MonitorWork:
         )
         if fault := await self._check():
             await self._in_thread(lambda: self._warn(fault))
+
+    def changed(self) -> bool:
+        """Whether a look may find something to do: a file has changed, a judge is down, or removed texts are in the log."""
+        noticed = self._changes.noticed()
+        return noticed or not self._ready or self._outages.any or self._evaluator.log_has_texts
 
     async def step(self) -> bool:
         """Submit spooled answers, empty the database's log of removed texts; return whether more answers may wait."""

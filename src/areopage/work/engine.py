@@ -27,8 +27,6 @@ STORAGE_PAUSE = 5.0
 RECORDED_WITHIN = 5.0
 CANCEL_AGAIN = 1.0
 CLOSED_WITHIN = 0.03
-"""How long dbos sleeps, in seconds, until it notices that it is closed. It has nothing to look at then: waking up costs about a
-thousandth of a core."""
 
 
 class Interrupted(BaseException):
@@ -47,12 +45,14 @@ class Engine(Queue):
         *,
         pool: str,
         loop: asyncio.AbstractEventLoop,
+        closed_within: float = CLOSED_WITHIN,
     ) -> None:
         """Open the queue and begin to run in a running loop what is in the queues of the handlers, and in no other.
 
         Args:
             executor: the id of this process's start, unlike any other.
             jobs: the scheduled jobs, the same in all processes of a pool; None where this pool has none.
+            closed_within: how long dbos sleeps, in seconds, until it notices that it is closed. It has nothing to look at then.
         """
         super().__init__(ledger, handlers, jobs, pool)
         self.executor, self.loop = executor, loop
@@ -67,11 +67,11 @@ class Engine(Queue):
         if not logger.handlers:  # else dbos would write to the console
             logger.addHandler(logging.NullHandler())
         with self._errors():
-            self._launch(handlers)
+            self._launch(handlers, closed_within)
 
     # --- open and close
 
-    def _launch(self, handlers: Sequence[Handler]) -> None:
+    def _launch(self, handlers: Sequence[Handler], closed_within: float) -> None:
         config: DBOSConfig = {
             "name": self.application,
             "application_version": self.application,
@@ -80,7 +80,7 @@ class Engine(Queue):
             "system_database_engine": self._database,
             "serializer": self._serializer,
             "use_listen_notify": False,
-            "notification_listener_polling_interval_sec": CLOSED_WITHIN,
+            "notification_listener_polling_interval_sec": closed_within,
             "log_level": "WARNING",
         }
         DBOS(config=config)  # returns the instance that is there

@@ -86,7 +86,7 @@ class ItemQueue(Struct, frozen=True, kw_only=True):
     backoff: Backoff = Backoff()
     polling: float = 0.1
     idle_polling: float | None = None
-    suspects_polling: float = 5.0
+    suspects_polling: float = 10.0
 
     @property
     def queue_name(self) -> str:

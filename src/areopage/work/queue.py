@@ -30,7 +30,7 @@ JOB_RUNS = 3
 SUSPECT_AFTER = 2
 """After this number of workers died in a row at an item, it is run alone: it may be what ends them."""
 JOBS_AT_ONCE = 4
-JOBS_POLLING = 5.0
+JOBS_POLLING = 10.0
 REGISTERED_AGAIN = 3
 ENDED_KEPT = 300.0
 CLOCKS_APART = 300.0

@@ -33,11 +33,19 @@ LEAST_PAUSE = 0.1
 
 
 class WorkerPace(Struct, frozen=True, kw_only=True):
-    """How often a worker does its regular work, in seconds."""
+    """How often a worker does its regular work, in seconds.
+
+    Args:
+        dispatch: looks at the ledger, or asks whether it has changed.
+        heartbeat: says that it lives; looks at the ledger also where no change was noticed.
+        clean: removes from the queue what ended a while ago.
+        closed: how long dbos sleeps at most until it notices that it is closed.
+    """
 
     dispatch: float = 0.4
     heartbeat: float = 5.0
     clean: float = 60.0
+    closed: float = 0.03
 
 
 USUAL_PACE = WorkerPace()
@@ -75,6 +83,10 @@ class Work(Protocol):
     async def open(self) -> None:
         """Prepare; what it raises stops the start."""
         ...
+
+    def changed(self) -> bool:
+        """Whether `step` or the handlers may have something to do; asked more often than they are. It takes no time."""
+        return True
 
     async def step(self) -> bool:
         """Do the application's regular work once; returns whether there may be more to do at once."""
@@ -210,30 +222,41 @@ class OpenWorker:
                 raise fault
 
     async def _dispatching(self) -> None:
-        trouble = ""
+        trouble, next_look = "", 0.0
         while True:
-            more = False
-            try:
-                more = await self._work.step()
-                more = await self.dispatch() or more
-                for handler in self._work.handlers:
-                    if handler.woken():
-                        await asyncio.to_thread(self.engine.wake, handler.name)
-                trouble = ""
-            except StorageError as fault:
-                if str(fault) != trouble:
-                    LOG.error("%s", fault)
-                trouble = str(fault)
-                await asyncio.sleep(self._pace.heartbeat)
-            if more:
-                await asyncio.sleep(0)
-                continue
-            least = min(LEAST_PAUSE, self._pace.dispatch)  # those who wake it often wait for a while together
-            await asyncio.sleep(least)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._pace.dispatch - least):
-                    await self.woken.wait()
-            self.woken.clear()
+            changed, began = self._work.changed(), time.monotonic()
+            if changed or self.woken.is_set() or began >= next_look:
+                self.woken.clear()
+                next_look = began + self._pace.heartbeat
+                try:
+                    more, trouble = await self._look(), ""
+                    if more:
+                        next_look = 0.0
+                        await asyncio.sleep(0)
+                        continue
+                except StorageError as fault:
+                    if str(fault) != trouble:
+                        LOG.error("%s", fault)
+                    trouble, next_look = str(fault), 0.0
+                    await asyncio.sleep(self._pace.heartbeat)
+            await self._pause()
+
+    async def _look(self) -> bool:
+        """Do the application's regular work and enqueue what is pending; whether there may be more."""
+        more = await self._work.step()
+        more = await self.dispatch() or more
+        for handler in self._work.handlers:
+            if handler.woken():
+                await asyncio.to_thread(self.engine.wake, handler.name)
+        return more
+
+    async def _pause(self) -> None:
+        """Wait for the next look, or until the worker is woken; those who wake it often wait for a while together."""
+        since, least = time.monotonic(), min(LEAST_PAUSE, self._pace.dispatch)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._pace.dispatch):
+                await self.woken.wait()
+        await asyncio.sleep(max(0.0, since + least - time.monotonic()))
 
     async def _beating(self) -> None:
         cleaned_at = time.monotonic()
@@ -270,7 +293,7 @@ async def open_worker(
         async with exclusive(ledger, pool.name):  # who removes the queues knows from now on that they are used
             await asyncio.to_thread(presence.beat, datetime.now(UTC))
         loop = asyncio.get_running_loop()
-        opening = asyncio.ensure_future(asyncio.to_thread(_open, ledger, work, pool.name, presence, loop))
+        opening = asyncio.ensure_future(asyncio.to_thread(_open, ledger, work, pool, presence, loop))
         try:
             worker = OpenWorker(ledger, presence, work, pool, *await asyncio.shield(opening), closing)
             try:
@@ -284,13 +307,14 @@ async def open_worker(
 
 
 def _open(
-    ledger: Ledger, work: Work, pool: str, presence: Presence, loop: asyncio.AbstractEventLoop
+    ledger: Ledger, work: Work, pool: WorkerPool, presence: Presence, loop: asyncio.AbstractEventLoop
 ) -> "tuple[Engine, Recovery]":
     from areopage.work.engine import Engine
     from areopage.work.recovery import Recovery
 
     handlers = work.handlers
-    engine = Engine(ledger.engine.url, presence.executor, handlers, work.jobs, pool=pool, loop=loop)
+    closed = pool.pace.closed
+    engine = Engine(ledger.engine.url, presence.executor, handlers, work.jobs, pool=pool.name, loop=loop, closed_within=closed)
     try:
         recovery = Recovery(engine, handlers)
         _beat(presence, recovery, datetime.now(UTC))
