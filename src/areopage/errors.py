@@ -95,6 +95,10 @@ class NotHeldBack(UserError):
     """An answer cannot be released or refused: it is not held, or is settled already."""
 
 
+class ReviewConflict(UserError):
+    """A label cannot be undone, or a disagreement not be decided, as another person has decided on it."""
+
+
 class BudgetSpent(UserError):
     """The next call might cost more than is left of the budget; what is paid for is kept."""
 

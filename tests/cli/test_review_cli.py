@@ -1,5 +1,6 @@
 """Command group `areopage review`."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -139,3 +140,36 @@ def test_a_held_answer_is_listed_and_shown_blind_until_it_is_labelled(review: Co
     assert "held" in review("review", "list", "--rater", "Anne").out
     with Ledger.open(review.outputs / "ledger.db") as ledger:
         assert [label.blind for label in Labels(ledger).of(held.id)] == [True]
+
+
+def test_reviewers_who_disagree_are_decided_between_and_a_label_is_undone(review: Command) -> None:
+    def give(rater: str, score: str, *more: str) -> str:
+        return review("review", "label", "a0", "--rater", rater, "--score", f"exactitude={score}", *more).out
+
+    give("Anne", "2", "--correction", "Dix jours.")
+    assert "no reviewers disagree" in review("review", "disagreements").out
+    told = give("Bruno", "9")
+    assert "shown once all reviewers have labelled" in told and "judge" not in told.partition("\n")[0]
+    listed = review("review", "disagreements", "--rater", "Chloé").out
+    assert "quality.answer.exactitude" in listed and "Anne 2, Bruno 9" in listed
+    progress = review("review", "progress").out
+    assert "done: 0 of 1 answer in the queue" in progress and "labelled by several: 1; they agree on 0, disagree on 1" in progress
+    decide = ("review", "decide", "a0", "--score", "exactitude=6", "--rater")
+    assert review(*decide, "Chloé").out == "decided: a0 (1 criterion by Chloé)\n"
+    assert "Chloé has decided on quality.answer.exactitude" in review(*decide, "David").refused()
+    assert "Chloé has decided between this label and others" in review("review", "undo", "--rater", "Bruno").refused()
+    assert "and 1 are decided" in review("review", "progress").out
+    assert review("review", "undo", "--rater", "Chloé").out == "undone: a0 (decision by Chloé)\n"
+    assert review("review", "undo", "--rater", "Bruno").out == "undone: a0 (1 score by Bruno)\n"
+    assert "undone already" in review("review", "undo", "--rater", "Bruno").refused()
+    assert "no two raters" in review(*decide, "David").refused()
+    shown = review("review", "show", "a0", "--rater", "Anne").out
+    assert "Anne, corrected answer: Dix jours." in shown and "Bruno" not in shown
+    assert review("ledger", "export", "--out", "whole").code == 0
+    rows = [json.loads(line) for line in (review.folder / "whole" / "labels.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(row["rater"], row["decides"], row["state"], row["correction"]) for row in rows] == [
+        ("Anne", False, "given", "Dix jours."),
+        ("Bruno", False, "undone", ""),
+        ("Chloé", True, "undone", ""),
+    ]
+    assert "altered: 0" in review("verify").out

@@ -145,6 +145,25 @@ def test_a_key_limited_to_a_source_reads_all_of_its_own(client: TestClient, cont
     assert client.get("/v1/agreement?sample_only=false", headers=limited).json()["labelled"] == 1
 
 
+def test_a_key_limited_to_a_source_decides_only_its_own_disagreements(client: TestClient, context: ServerContext) -> None:
+    for id in ("alpha-3", "beta-3"):
+        for rater, score in (("Anne", 1.0), ("Bruno", 9.0)):
+            Labels(context.ledger).add(
+                [Label(answer_id=id, rater=rater, criterion="", score=score, origin="web", created_at=NOW)]
+            )
+    limited = key(context, "admin", "alpha")
+    listed = client.get("/v1/review/disagreements", headers=limited).json()["items"]
+    assert [one["answer_id"] for one in listed] == ["alpha-3"]
+    assert client.get("/v1/review/progress", headers=limited).status_code == 403
+    page = client.get("/disagreements", headers=limited).text
+    assert OWN in page or "Anne: 1" in page
+    assert "beta" not in page and SECRET not in page
+    decided = {"answer_id": "beta-3", "scores": {"": 5}}
+    assert client.post("/v1/review/disagreements", json=decided, headers=limited).status_code == 404
+    assert client.post("/v1/review/disagreements", json=decided | {"answer_id": "alpha-3"}, headers=limited).status_code == 201
+    assert client.post("/v1/labels/undo", json={"rater": "Bruno"}, headers=limited).status_code == 422, "it is of beta"
+
+
 def test_a_key_limited_to_a_source_changes_nothing_of_another_on_any_route(client: TestClient, context: ServerContext) -> None:
     limited, tried = key(context, "admin", "alpha"), set[str]()
     before = [Answers(context.ledger).get(id) for id in ids_of("beta")]
@@ -164,6 +183,9 @@ def test_a_key_limited_to_a_source_changes_nothing_of_another_on_any_route(clien
         assert refused("DELETE", "/v1/traces/{id}", id=id) == 404
         assert refused("POST", "/v1/labels", {"answer_id": id, "scores": {"": 1}}) == 404
         assert refused("POST", "/v1/traces/{id}/verdict", {"grounded": "yes", "action": "release"}, id=id) == 404
+        assert refused("POST", "/v1/review/disagreements", {"answer_id": id, "scores": {"": 1}}) == 404
+    for rater in {one.rater for id in ids_of("beta") for one in Labels(context.ledger).of(id)}:
+        assert refused("POST", "/v1/labels/undo", {"rater": rater}) == 422
     for id in ids_of("beta"):  # an answer of its own: ids are unique by source
         assert refused("POST", "/v1/evaluations", answer | {"id": id}) == 202
     for path in (
@@ -173,6 +195,7 @@ def test_a_key_limited_to_a_source_changes_nothing_of_another_on_any_route(clien
         "/monitor/queue/retry",
         "/runs/{id:path}",
         "/monitor/alerts/accept",
+        "/labels/undo",
     ):
         tried.add(f"POST {path}")
     sign_in(client, context, "alpha")

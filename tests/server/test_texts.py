@@ -50,6 +50,8 @@ WHOLE = {
     "/monitor/queue": "",
     "/review": "",
     "/review/": "?id=weak",
+    "/disagreements": "",
+    "/v1/review/disagreements": "",
     "/review/{id:path}": "weak",
     "/gate": "?period=all",
     "/gate/{id}": HELD,
@@ -67,6 +69,7 @@ REDUCED = {
 }
 """Figures and alerts: `export_text`."""
 WITHOUT = {
+    "/v1/review/progress",
     "/",
     "/login",
     "/healthz",
@@ -93,6 +96,9 @@ OWN = {
         "POST /gate/{id}",
         "POST /review/{id:path}",
         "POST /review/",
+        "POST /labels/undo",
+        "POST /v1/labels/undo",
+        "POST /v1/review/disagreements",
         "POST /runs/{id:path}",
     ),
 }
@@ -106,8 +112,9 @@ COMMANDS_WITH_TEXTS: dict[str, tuple[str, ...]] = {
     "gate dataset export": ("--output", "-"),
     "review list": (),
     "review show": ("weak",),
+    "review disagreements": ("--json",),
 }
-WHOLE_COMMANDS = {"review list", "review show"}
+WHOLE_COMMANDS = {"review list", "review show", "review disagreements"}
 OTHER_COMMANDS = {
     # benchmark, suites and models: datasets of the user, no answers in production
     *(f"bench {name}" for name in ("run", "plan", "resume", "reassess", "list", "show", "rescore", "league", "trend", "export")),
@@ -131,6 +138,7 @@ OTHER_COMMANDS = {
     ),
     *("monitor alerts list", "monitor alerts test", "monitor golden run", "monitor golden list"),
     *("keys create", "keys list", "keys revoke", "gate tune", "gate import", "gate rescore", "review label", "review fill"),
+    *("review undo", "review decide", "review progress"),
     *("review import", "verify", "ledger check", "ledger rebuild", "ledger compact", "ledger audit"),
     # figures, ids of answers and names of raters; no text of an answer
     *(f"calibrate {name}" for name in ("plan", "fit", "monitored", "list", "show")),
@@ -153,6 +161,9 @@ def fill(ledger: Ledger, folder: Path, **sections: Any) -> None:
     Traces(ledger).append([gate_answers.trace(number, f"{gate_answers.BAD} {SAID}.", prompt=f"{SAID} ?") for number in (1, 2)])
     for id in ("weak", HELD, RELEASED):
         Labels(ledger).add([Label(answer_id=id, rater="Anne", criterion="", score=9.0, note=SAID, origin="web", created_at=at)])
+    Labels(ledger).add(
+        [Label(answer_id=RELEASED, rater="Bruno", criterion="", score=2.0, note=SAID, origin="web", created_at=at)]
+    )
     ReviewQueue(ledger).add([ReviewItem(answer_id="weak", why="alert", created_at=at, wanted=2)])
     evaluation = Evaluations(ledger).get("weak")
     alert = due_answer_alert(open_alerting(ledger, monitor_config(folder, **sections)), evaluation, NOW) if evaluation else None

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from areopage.app import LEDGER_VARIABLE, AppConfig, fill_settings, find_config, open_ledger
+from areopage.app import LEDGER_VARIABLE, AppConfig, fill_settings, find_config, open_ledger, review_disputes
 from areopage.cases import write_rejected
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, named_place, read_text_file, tell, tell_rejected
@@ -17,7 +17,17 @@ from areopage.jury import Panel
 from areopage.ledger import GROUNDING, HELD, Ledger, Trace
 from areopage.locales import one_line
 from areopage.report import explain, table
-from areopage.review import OVERALL, Given, Rubric, Settlement, fill_queue, find_answer, import_ratings, review_answer
+from areopage.review import (
+    OVERALL,
+    Given,
+    Rubric,
+    Settlement,
+    fill_queue,
+    find_answer,
+    import_ratings,
+    review_answer,
+    undo_last,
+)
 from areopage.suites import load_suite
 from areopage.text import visible
 
@@ -37,6 +47,15 @@ SuiteOption = Annotated[
         help="Suite whose criteria are scored; default: that of the answer's run, else the monitor's.",
     ),
 ]
+ScoreOption = Annotated[
+    list[str] | None,
+    typer.Option("--score", metavar="CRITERION=SCORE", help="A score (repeatable); `global` is the overall score."),
+]
+GroundedOption = Annotated[
+    str, typer.Option("--grounded", metavar="yes|partly|no", help="Whether the documents support the answer.")
+]
+NoteOption = Annotated[str, typer.Option("--note", metavar="TEXT", help="Reason.")]
+CorrectionOption = Annotated[str, typer.Option("--correction", metavar="TEXT", help="What the answer should have said.")]
 PROMPT = 100
 IN_VIEW = "given with the scores in view"
 
@@ -95,10 +114,10 @@ def show(
     """
     settings = find_config(config, ledger)
     with open_ledger(settings) as opened:
-        rubric = _rubric(settings, opened, id, suite)
+        rubric = rubric_of(settings, opened, id, suite)
         answer, trace = find_answer(opened, id), opened.traces.get(id)
         opened.audit.note(actor(), "read", answer.id)
-        shown = reveal or (rater is not None and any(label.rater == rater for label in opened.labels.of(id)))
+        shown = reveal or (rater is not None and any(who == rater for _, who, _ in opened.labels.current_of([id])))
         case, decision = answer.case, trace.decision if trace is not None else None
         parts = [("audience", case.maturity)] if case.maturity else []
         if isinstance(case.prompt, str):
@@ -133,26 +152,20 @@ def show(
         names = ", ".join([*(entry.name for entry in rubric.entries), "global"])
         typer.echo(f"score from {scale.min:g} to {scale.max:g}: {names}")
         if shown:
-            if rater is not None:
-                opened.audit.note_scores_seen(rater, id)
-            _print_comparison(opened, rubric, id)
+            _compare_unless_hidden(settings, opened, rubric, id, rater, reveal=reveal)
 
 
 def label(
     id: IdArgument,
     rater: Annotated[str, typer.Option("--rater", metavar="NAME", help="Name of the reviewer.")],
-    score: Annotated[
-        list[str] | None,
-        typer.Option("--score", metavar="CRITERION=SCORE", help="A score (repeatable); `global` is the overall score."),
-    ] = None,
-    grounded: Annotated[
-        str, typer.Option("--grounded", metavar="yes|partly|no", help="Whether the documents support the answer.")
-    ] = "",
+    score: ScoreOption = None,
+    grounded: GroundedOption = "",
     sentence: Annotated[
         list[int] | None,
         typer.Option("--sentence", metavar="N", help="Number of an unsupported sentence, as in `review show` (repeatable)."),
     ] = None,
-    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="Reason.")] = "",
+    note: NoteOption = "",
+    correction: CorrectionOption = "",
     release: Annotated[bool, typer.Option("--release", help="Release the held answer as it is.")] = False,
     release_text: Annotated[
         Path | None, typer.Option("--release-text", metavar="FILE", help="Release the text of this file instead.")
@@ -172,15 +185,16 @@ def label(
     For an answer held by the gate, state whether it is grounded and release or reject it: --grounded yes --release.
     """
     review = Given(
-        scores=_scores_of_options(score or ()),
+        scores=scores_of_options(score or ()),
         grounded=grounded,
         sentences=[number - 1 for number in sentence or ()],
         note=note,
+        correction=correction,
         settlement=_settlement_of(release, release_text, refuse),
     )
     settings = find_config(config, ledger)
     with open_ledger(settings) as opened:
-        now, rubric = datetime.now(UTC), _rubric(settings, opened, id, suite)
+        now, rubric = datetime.now(UTC), rubric_of(settings, opened, id, suite)
         stored = settings.storage
         done = review_answer(opened, id, rater, review, origin="cli", now=now, rubric=rubric, storage=stored, blind=blind or None)
         scores = len(done.labels) - bool(grounded)
@@ -193,8 +207,22 @@ def label(
         equal = f" and {done.settled - 1} equal ones" if done.settled > 1 else ""
         typer.echo(f"{done.release.state if done.release else 'labelled'}: {id}{equal} ({by}){waits}")
         if scores:
-            opened.audit.note_scores_seen(done.labels[0].rater, id)
-            _print_comparison(opened, rubric, id)
+            _compare_unless_hidden(settings, opened, rubric, id, done.labels[0].rater)
+
+
+def undo(
+    rater: Annotated[str, typer.Option("--rater", metavar="NAME", help="Name of the reviewer.")],
+    config: ConfigOption = None,
+    ledger: LedgerOption = None,
+) -> None:
+    """Undo the last label of a reviewer, or the last decision: one step. The ledger keeps it, marked as undone.
+
+    The reviewer's labels before count again; without any, the answer waits again. A release is not undone.
+    """
+    with open_ledger(find_config(config, ledger)) as opened:
+        undone = undo_last(opened, rater)
+        what = "decision" if undone[0].decides else counted(len(undone), "score")
+        typer.echo(f"undone: {one_line(undone[0].answer_id, 128)} ({what} by {one_line(undone[0].rater, 40)})")
 
 
 def fill(config: ConfigOption = None) -> None:
@@ -243,11 +271,13 @@ def import_file(
     raise typer.Exit(INCONCLUSIVE)
 
 
-def _rubric(config: AppConfig, ledger: Ledger, id: str, suite: str | None) -> Rubric:
+def rubric_of(config: AppConfig, ledger: Ledger, id: str, suite: str | None) -> Rubric:
+    """The rubric that an answer is labelled by: that of the option `--suite`, else the answer's."""
     return Rubric.of_suite(load_suite(suite)) if suite else Rubric.for_answer(ledger, id, config.monitor.load_suite())
 
 
-def _scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
+def scores_of_options(pairs: Sequence[str]) -> dict[str, str]:
+    """The scores of the options `--score`, by criterion."""
     scores: dict[str, str] = {}
     for pair in pairs:
         name, sign, text = pair.rpartition("=")
@@ -280,6 +310,18 @@ def _print_trace(ledger: Ledger, trace: Trace) -> None:
         typer.echo(f"review: {release.state}" + (f" by {one_line(release.rater, 40)}" if release.rater else "") + equal)
 
 
+def _compare_unless_hidden(
+    settings: AppConfig, ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool = False
+) -> None:
+    """Show a rater the judges' scores, once they are not hidden any more."""
+    if not reveal and review_disputes(ledger, settings.monitor).hides(id):
+        typer.echo("the judges' scores are shown once all reviewers have labelled this answer and disagreements are decided")
+        return
+    if rater is not None:
+        ledger.audit.note_scores_seen(rater, id)
+    _print_comparison(ledger, rubric, id)
+
+
 def _print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
     judge = ledger.labels.panel_scores([id], rubric.run_id).get(id, {}).get(rubric.suite, {})
     labels = [label for label in ledger.labels.current_of([id]).values() if label.criterion != GROUNDING]
@@ -293,6 +335,8 @@ def _print_comparison(ledger: Ledger, rubric: Rubric, id: str) -> None:
         typer.echo(f"  {one_line(rater, 40)}: {IN_VIEW}")
     for label in {(label.rater, label.note): label for label in labels if label.note}.values():
         typer.echo(f"  {one_line(label.rater, 40)}: {one_line(label.note, 1000)}")
+    for label in {(label.rater, label.correction): label for label in labels if label.correction}.values():
+        typer.echo(f"  {one_line(label.rater, 40)}, corrected answer: {one_line(label.correction, 1000)}")
     evaluation = ledger.evaluations.get(id)
     if evaluation is None or evaluation.state != "evaluated":
         typer.echo("  this answer has no evaluation yet")

@@ -4,6 +4,7 @@ from .people.access import SESSION_LIFE as SESSION_LIFE
 from .people.access import ApiKeys as ApiKeys  # The table `api_keys`.
 from .people.access import Audit as Audit  # The table `audit`
 from .people.access import Sessions as Sessions  # The table `sessions`.
+from .people.disputes import LabelSpread as LabelSpread  # The labels of several raters on one criterion of an answer.
 from .people.exams import StoredCalibration as StoredCalibration  # A calibration as a row.
 
 # The rounds on which a judge was found to have moved, by the criterion's path, oldest first and without their items.
@@ -15,6 +16,7 @@ from .people.labels import Labels as Labels  # The table `labels`, and judges' s
 from .people.labels import OfSuite as OfSuite  # Items of one suite
 from .people.labels import People as People  # What people said of a run's answers, and who signed it.
 from .people.labels import agreed as agreed  # What raters say together
+from .people.labels import counted_labels as counted_labels  # The labels that count
 from .people.standing import CanaryRound as CanaryRound  # What one round says of one judge on one criterion
 
 # What is known of one judge on one criterion, for scores of a moment.

@@ -10,12 +10,14 @@ from .agreement import ratings_of as ratings_of
 from .fill import FillSettings as FillSettings  # What goes to the queue.
 from .fill import fill_queue as fill_queue  # Queue answers of the last days.
 from .imported_ratings import import_ratings as import_ratings  # Take the labels of a CSV, XLSX, JSON Lines or Parquet file.
+from .label import MAX_CORRECTION as MAX_CORRECTION
 from .label import MAX_NOTE as MAX_NOTE
 from .label import MAX_RATER as MAX_RATER
 from .label import Given as Given  # What a rater says of an answer.
 from .label import Origin as Origin
 from .label import Reviewed as Reviewed  # What was stored.
 from .label import Settlement as Settlement  # What is to become of a held answer.
+from .label import decide_answer as decide_answer  # Decide between raters who disagree on an answer
 from .label import find_answer as find_answer  # An answer with its texts.
 
 # Whether a rater, or who acts in the rater's name, has read an answer with the judges' scores of it.
@@ -24,10 +26,14 @@ from .label import rater_name as rater_name  # A rater's name without stray spac
 
 # Append a rater's labels of any answer, and settle it where that is asked for, with entries in the audit log.
 from .label import review_answer as review_answer
+from .label import undo_last as undo_last  # Undo what a rater said last
 from .labelled_answers import WANTED as WANTED
 from .labelled_answers import LabelSet as LabelSet  # Labelled answers.
 from .labelled_answers import dataset as dataset  # The rows of a set, in the order that the traces came
 from .labelled_answers import recorded as recorded  # The recorded answers with their labels, read in portions.
+from .progress import DisputedAnswer as DisputedAnswer  # An answer on which raters disagree
+from .progress import ReviewDisputes as ReviewDisputes  # Where raters disagree
+from .progress import ReviewProgress as ReviewProgress  # How far the review is.
 from .ratings_table import table_agreement as table_agreement  # Measure a table of ratings.
 from .rubric import OVERALL as OVERALL
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec import Struct, structs
 
 from areopage.errors import UserError, name_list
-from areopage.ledger import GROUNDED, GROUNDING, SAMPLE, Label, Labels, Ledger
+from areopage.ledger import GROUNDED, GROUNDING, SAMPLE, Label, Labels, Ledger, counted_labels
 from areopage.review.rubric import OVERALL, Rubric
 from areopage.scoring import (
     WORST,
@@ -115,12 +115,13 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
         )
         scores = _by_criterion(by_answer)
         ratings, weighed = ratings_of(kept, rubric)
+        originals, _ = ratings_of(kept, rubric, decided=False)
         scales = dict.fromkeys((OVERALL, *rubric.paths), (rubric.scale.min, rubric.scale.max))
-        agreement = HumanAgreement.of(scores, ratings, scales)
+        agreement = HumanAgreement.of(scores, ratings, scales, originals)
         grounding = list(dict.fromkeys(label.answer_id for label in kept if label.criterion == GROUNDING))
         if grounding and not judge:
             scales[GROUNDING] = (0.0, float(_SUPPORTED))
-            agreement = _together(agreement, _gate_agreement(store, grounding, ratings, scales), scales, ratings)
+            agreement = _together(agreement, _gate_agreement(store, grounding, ratings, originals, scales), scales, ratings)
         if len(drawn) < len(ids):
             agreement = _unsettled(agreement)
         worst = [disagreement.item for disagreement in agreement.worst]
@@ -133,7 +134,7 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
             labelled=len(ids),
             at_random=len(drawn),
             selected=len(others),
-            unblind=0 if sources else len(store.current(since)) - len(blind),
+            unblind=0 if sources else _of_raters(store.current(since)) - _of_raters(blind),
             weighed=weighed,
             scales=scales,
             names=rubric.labels(language) | {GROUNDING: GROUNDING_NAMES.get(language, GROUNDING_NAMES["en"])},
@@ -142,7 +143,7 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
                 id: stored_text(answers[id].case.prompt_text, policy, max_chars)[:EXCERPT] for id in worst if id in answers
             },
             judges=tuple(judges),
-            worth=_ledger_worth(store, [judge] if judge else judges, ids, ratings, drawn, rubric),
+            worth=_ledger_worth(store, [judge] if judge else judges, ids, originals, drawn, rubric),
         )
 
 
@@ -154,7 +155,7 @@ def ledger_worth(ledger: Ledger, rubric: Rubric, sources: Sequence[str] = ()) ->
     if not ids:
         return None
     drawn = {id for id, item in ledger.review_queue.items(ids).items() if item.why == SAMPLE}
-    return _ledger_worth(store, store.judges_of(ids), ids, ratings_of(labels, rubric)[0], drawn, rubric)
+    return _ledger_worth(store, store.judges_of(ids), ids, ratings_of(labels, rubric, decided=False)[0], drawn, rubric)
 
 
 def _ledger_worth(
@@ -181,11 +182,15 @@ def _in_scope(
 
 
 def _gate_agreement(
-    store: Labels, ids: Sequence[str], ratings: Sequence[Rating], scales: Mapping[str, tuple[float, float]]
+    store: Labels,
+    ids: Sequence[str],
+    ratings: Sequence[Rating],
+    originals: Sequence[Rating],
+    scales: Mapping[str, tuple[float, float]],
 ) -> HumanAgreement:
     """The gate's probability that the documents support an answer, against people's labels of it."""
     supported = {id: _SUPPORTED * (1.0 - risk) for id, risk in store.gate_risks(ids).items()}
-    return HumanAgreement.of({GROUNDING: supported}, ratings, {GROUNDING: scales[GROUNDING]})
+    return HumanAgreement.of({GROUNDING: supported}, ratings, {GROUNDING: scales[GROUNDING]}, originals)
 
 
 def _unsettled(agreement: HumanAgreement) -> HumanAgreement:
@@ -257,9 +262,10 @@ class RunReview(Struct, frozen=True, kw_only=True):
         sample = labelled.intersection(drawn)
         kept = [label for label in usable if label.answer_id in sample] if sample_only else usable
         ratings, weighed = ratings_of(kept, rubric)
+        originals, _ = ratings_of(kept, rubric, decided=False)
         scores = _by_criterion(by_answer)
         scales = dict.fromkeys(criteria, (scale.min, scale.max))
-        agreement = HumanAgreement.of(scores, ratings, scales)
+        agreement = HumanAgreement.of(scores, ratings, scales, originals)
         if not sample_only and len(sample) < len(labelled):
             agreement = _unsettled(agreement)
         report = AgreementReport(
@@ -278,18 +284,31 @@ class RunReview(Struct, frozen=True, kw_only=True):
         return cls(report=report, failures=HumanFailures.of(scores, ratings, limits, scale, first))
 
 
-def ratings_of(labels: Sequence[Label], rubric: Rubric) -> tuple[list[Rating], int]:
-    """Labels as ratings, with overall scores for raters who gave all criteria but none; and how many were added."""
-    ratings = [Rating(item=label.answer_id, rater=label.rater, criterion=label.criterion, score=label.score) for label in labels]
+def ratings_of(labels: Sequence[Label], rubric: Rubric, *, decided: bool = True) -> tuple[list[Rating], int]:
+    """Labels as ratings, with overall scores for raters who gave all criteria but none; and how many were added.
+
+    Args:
+        decided: a label that decides between raters stands for theirs, also in overall scores that are added; else it is left
+            out, and raters are compared with each other as they labelled.
+    """
+    deciding = {(label.answer_id, label.criterion): label.score for label in labels if label.decides} if decided else {}
+    raters = [label for label in labels if not label.decides]
+    kept = counted_labels(labels) if decided else raters
+    ratings = [Rating(item=label.answer_id, rater=label.rater, criterion=label.criterion, score=label.score) for label in kept]
     by_rater: dict[tuple[str, str], dict[str, float]] = {}
-    for rating in ratings:
-        by_rater.setdefault((rating.item, rating.rater), {})[rating.criterion] = rating.score
+    for label in raters:
+        score = deciding.get((label.answer_id, label.criterion), label.score)
+        by_rater.setdefault((label.answer_id, label.rater), {})[label.criterion] = score
     weighed: list[Rating] = []
     for (item, rater), scores in by_rater.items():
-        overall = None if OVERALL in scores else rubric.overall(scores)
+        overall = None if OVERALL in scores or (item, OVERALL) in deciding else rubric.overall(scores)
         if overall is not None:
             weighed.append(Rating(item=item, rater=rater, criterion=OVERALL, score=overall))
     return [*ratings, *weighed], len(weighed)
+
+
+def _of_raters(labels: Sequence[Label]) -> int:
+    return sum(not label.decides for label in labels)
 
 
 def _one_judge(store: Labels, ids: Sequence[str], judge: str, rubric: Rubric) -> dict[str, dict[str, float]]:

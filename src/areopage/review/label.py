@@ -15,7 +15,10 @@ from areopage.suites import StorageSection
 
 MAX_RATER = 128
 MAX_NOTE = 10_000
+MAX_CORRECTION = 20_000
 MAX_RELEASED = 100_000
+
+_NO_SCORE = "no score given: score at least one criterion, or state whether the answer is grounded"
 
 Origin = Literal["web", "api", "cli", "import"]
 
@@ -34,6 +37,7 @@ class Given(Struct, frozen=True, kw_only=True):
         scores: as written, by any of a criterion's names; empty ones are left out.
         grounded: yes, partly or no; "" says nothing of it.
         sentences: indexes in the gate's decision, from 0, of the sentences that no document supports.
+        correction: what the answer should have said; it is stored beside the labels.
         settlement: releases or refuses a held answer, and all equal ones that wait.
     """
 
@@ -41,6 +45,7 @@ class Given(Struct, frozen=True, kw_only=True):
     grounded: str = ""
     sentences: Sequence[int] = ()
     note: str = ""
+    correction: str = ""
     settlement: Settlement | None = None
 
 
@@ -86,24 +91,16 @@ def review_answer(
     """
     name = rater_name(rater)
     scores = _scores_of(rubric, input.scores) if rubric is not None else {}
-    if not scores and not input.grounded and input.settlement is None:
-        raise UserError("no score given: score at least one criterion, or state whether the answer is grounded")
+    if not scores and not input.grounded and (input.settlement is None or input.correction.strip()):
+        raise UserError(_NO_SCORE)
     answer = find_answer(ledger, id)
     trace = ledger.traces.get(id)
-    sentences: tuple[int, ...] = ()
-    if input.grounded:
-        word = next((word for word in GROUNDED if word == input.grounded), None)
-        if word is None:
-            raise UserError(f"grounded {input.grounded[:40]!r}: use yes, partly or no")
-        scores, sentences = scores | {GROUNDING: float(GROUNDED.index(word))}, _marked_sentences(input, trace)
     release = None if input.settlement is None else _release_of(ledger, answer, name, input.settlement, now)
     if blind is None:
         blind = trace is None and not is_seen(ledger, id, rater=name, actor=actor or name)
-    new_label = partial(Label, answer_id=answer.id, rater=name, note=input.note.strip()[:MAX_NOTE], origin=origin, created_at=now)
-    labels = [
-        new_label(criterion=criterion, score=score, sentences=sentences if criterion == GROUNDING else (), blind=blind)
-        for criterion, score in scores.items()
-    ]
+    labels = _labels_of(
+        input, scores, trace, partial(Label, answer_id=id, rater=name, origin=origin, created_at=now, blind=blind)
+    )
     if labels:
         ledger.labels.add(labels)
         ledger.audit.note(name, "label", id, ", ".join(_label_text(label) for label in labels), key_id=key_id)
@@ -111,9 +108,52 @@ def review_answer(
     return Reviewed(labels=tuple(labels), release=release, settled=settled)
 
 
+def decide_answer(
+    ledger: Ledger,
+    id: str,
+    rater: str,
+    input: Given,
+    *,
+    origin: Origin,
+    now: datetime,
+    rubric: Rubric,
+    key_id: str = "",
+    actor: str = "",
+) -> tuple[Label, ...]:
+    """Decide between raters who disagree on an answer: these labels count in place of theirs, which stay in the ledger.
+
+    The decision is blind unless its rater has read the judges' scores, or the gate's decision, of this answer.
+
+    Args:
+        actor: who acts; "" for the rater.
+
+    Raises:
+        UnknownAnswer: there is no such answer, or it was erased.
+        ReviewConflict: another person has decided.
+        UserError: a score or a text is wrong, or no raters disagree on a criterion.
+    """
+    name, scores = rater_name(rater), _scores_of(rubric, input.scores)
+    if not scores and not input.grounded:
+        raise UserError(_NO_SCORE)
+    answer, trace = find_answer(ledger, id), ledger.traces.get(id)
+    blind = not ledger.audit.scores_seen([id]) & {(id, name), (id, actor or name)}
+    new_label = partial(Label, answer_id=answer.id, rater=name, origin=origin, created_at=now, blind=blind, decides=True)
+    labels = _labels_of(input, scores, trace, new_label)
+    ledger.disputes.decide(labels)
+    ledger.audit.note(name, "decide", id, ", ".join(map(_label_text, labels)), key_id=key_id)
+    return tuple(labels)
+
+
+def undo_last(ledger: Ledger, rater: str, *, sources: Sequence[str] = (), key_id: str = "") -> tuple[Label, ...]:
+    """Undo what a rater said last, with an entry in the audit log; see `Disputes.undo_last`."""
+    undone = ledger.disputes.undo_last(rater_name(rater), sources)
+    ledger.audit.note(undone[0].rater, "undo", undone[0].answer_id, ", ".join(map(_label_text, undone)), key_id=key_id)
+    return undone
+
+
 def is_seen(ledger: Ledger, id: str, *, rater: str, actor: str) -> bool:
-    """Whether a rater, or who acts in the rater's name, has read an answer with the judges' scores of it."""
-    return bool(ledger.audit.scores_seen([id]) & {(id, rater), (id, actor)})
+    """Whether a rater, or who acts in the rater's name, has read an answer with the judges' scores of it, or others' labels."""
+    return bool(ledger.audit.opinions_seen([id]) & {(id, rater), (id, actor)})
 
 
 def find_answer(ledger: Ledger, id: str) -> Answer:
@@ -125,6 +165,22 @@ def find_answer(ledger: Ledger, id: str) -> Answer:
     if answer.erased:
         raise UnknownAnswer(f"the answer {id!r} was erased")
     return answer
+
+
+def _labels_of(input: Given, scores: Mapping[str, float], trace: Trace | None, new_label: Callable[..., Label]) -> list[Label]:
+    """What is said as labels: one for each score, and one of grounding."""
+    correction = input.correction.strip()
+    if len(correction) > MAX_CORRECTION:
+        raise UserError(f"correction: give at most {MAX_CORRECTION:,} characters")
+    said = partial(new_label, note=input.note.strip()[:MAX_NOTE], correction=correction)
+    labels = [said(criterion=criterion, score=score) for criterion, score in scores.items()]
+    if input.grounded:
+        word = next((word for word in GROUNDED if word == input.grounded), None)
+        if word is None:
+            raise UserError(f"grounded {input.grounded[:40]!r}: use yes, partly or no")
+        sentences = _marked_sentences(input, trace)
+        labels.append(said(criterion=GROUNDING, score=float(GROUNDED.index(word)), sentences=sentences))
+    return labels
 
 
 def _scores_of(rubric: Rubric, scores: Mapping[str, str]) -> dict[str, float]:

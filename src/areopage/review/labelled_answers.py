@@ -72,7 +72,9 @@ def _dataset_row(trace: Trace, labels: Sequence[Label], policy: Policy, max_char
                 "grounded": label.grounded,
                 "sentences": label.sentences,
                 "note": stored_text(label.note, policy, max_chars),
+                "correction": stored_text(label.correction, policy, max_chars),
                 "blind": label.blind,
+                "decides": label.decides,
             }
             for label in labels
         ],

@@ -4,7 +4,7 @@ An item's score by people is the mean of its raters' labels. Each item counts on
 bound: answer-quality specification, criteria of success.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import atanh, ceil, isfinite, sqrt
 from statistics import NormalDist, fmean
@@ -232,14 +232,24 @@ class HumanAgreement(Struct, frozen=True, kw_only=True):
     worst: tuple[Disagreement, ...]
 
     @classmethod
-    def of(cls, judge: JudgeScores, ratings: Sequence[Rating], scales: Mapping[str, tuple[float, float]]) -> "HumanAgreement":
-        """Measure a judge against people, on the criteria of `scales`; of several labels of one rater the last counts."""
+    def of(
+        cls,
+        judge: JudgeScores,
+        ratings: Sequence[Rating],
+        scales: Mapping[str, tuple[float, float]],
+        originals: Sequence[Rating] | None = None,
+    ) -> "HumanAgreement":
+        """Measure a judge against people, on the criteria of `scales`; of several labels of one rater the last counts.
+
+        Args:
+            originals: what raters said before disagreements were decided, by which they are compared with each other; None: the
+                ratings.
+        """
         wanted = [rating for rating in ratings if rating.criterion in scales and isfinite(rating.score)]
-        tables: dict[str, dict[str, dict[str, float]]] = {criterion: {} for criterion in scales}
-        for rating in wanted:
-            tables[rating.criterion].setdefault(rating.item, {})[rating.rater] = rating.score
+        tables = _tables(wanted, scales)
+        by_raters = tables if originals is None else _tables(originals, scales)
         parts = [
-            _criterion_agreement(criterion, judge.get(criterion, {}), tables[criterion], ends)
+            _criterion_agreement(criterion, judge.get(criterion, {}), tables[criterion], by_raters[criterion], ends)
             for criterion, ends in scales.items()
         ]
         return cls(
@@ -251,10 +261,24 @@ class HumanAgreement(Struct, frozen=True, kw_only=True):
         )
 
 
+def _tables(ratings: Iterable[Rating], criteria: Iterable[str]) -> dict[str, dict[str, dict[str, float]]]:
+    """The finite scores of criteria: criterion -> item -> rater -> score."""
+    tables: dict[str, dict[str, dict[str, float]]] = {criterion: {} for criterion in criteria}
+    for rating in ratings:
+        if rating.criterion in tables and isfinite(rating.score):
+            tables[rating.criterion].setdefault(rating.item, {})[rating.rater] = rating.score
+    return tables
+
+
 def _criterion_agreement(
-    criterion: str, judge: Mapping[str, float], labels: Mapping[str, Mapping[str, float]], ends: tuple[float, float]
+    criterion: str,
+    judge: Mapping[str, float],
+    labels: Mapping[str, Mapping[str, float]],
+    by_raters: Mapping[str, Mapping[str, float]],
+    ends: tuple[float, float],
 ) -> CriterionAgreement:
-    """One criterion's figures; `judge` is item -> score, `labels` item -> rater -> score, and `ends` are those of the scale."""
+    """One criterion's figures; `judge` is item -> score, `labels` and `by_raters` (as raters labelled) item -> rater -> score,
+    and `ends` are those of the scale."""
     items = [item for item in labels if item in judge]
     first = np.array([judge[item] for item in items], dtype=np.float64)
     second = np.array([fmean(list(labels[item].values())) for item in items], dtype=np.float64)
@@ -274,7 +298,7 @@ def _criterion_agreement(
         error=float(np.abs(first - second).mean()) if items else None,
         bias=bias,
         claim=claim_of(correlation, len(items)),
-        raters=rater_agreement(labels),
+        raters=rater_agreement(by_raters),
     )
 
 

@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from areopage.server import metrics
 from areopage.server.access import Access, ShownContents
 from areopage.server.api import evaluations, figures, gate, traces
+from areopage.server.api import review as review_api
 from areopage.server.api.gate import trace_batch
 from areopage.server.api.records import RECORDS
 from areopage.server.api.schema import components
@@ -24,7 +25,7 @@ from areopage.server.context import ServerContext, server_parts
 from areopage.server.errors import handle_errors
 from areopage.server.guards import BodyLimit, HeadOfGet, KnownHosts, SecurityHeaders
 from areopage.server.metrics import HealthCheck, ServerMetrics, Timing
-from areopage.server.pages import answers, held, monitor, review, runs, session, trust
+from areopage.server.pages import answers, disputes, held, monitor, review, runs, session, trust
 from areopage.server.pages import gate as gate_page
 from areopage.server.pages.rendering import fault_page
 from areopage.server.telemetry import Tracing
@@ -38,6 +39,7 @@ DESCRIPTION = "Ask, check and submit answers, read the figures. Each request sho
 _ROUTERS = (
     evaluations.router,
     figures.router,
+    review_api.router,
     held.api_router,
     gate.router,
     traces.router,
@@ -48,6 +50,7 @@ _ROUTERS = (
     held.router,
     gate_page.router,
     review.router,
+    disputes.router,
     trust.router,  # before `runs`, whose addresses take any path
     runs.router,
 )

@@ -20,6 +20,7 @@ from areopage.ledger.write.operations import ApiKey, AuditEntry, Role
 
 PREFIX = "areo_"
 SCORES = "with the judges' scores"
+LABELS = "with the labels of raters"
 """The detail of an entry about an answer that was read with them."""
 SESSION_LIFE = timedelta(hours=12)
 CLOCKS_DIFFER = timedelta(minutes=5)
@@ -108,8 +109,8 @@ class Audit(Store):
     def note(self, actor: str, action: str, subject: str, detail: str = "", *, key_id: str = "") -> None:
         """Append an entry.
 
-        Actions: read, label, sign, erase, compact, export, import, release, reparse, key_create, key_revoke, settings, login,
-        logout, wrong_key.
+        Actions: read, label, decide, undo, sign, erase, compact, export, import, release, reparse, key_create, key_revoke,
+        settings, login, logout, wrong_key.
 
         Args:
             key_id: of the API key that acts.
@@ -122,11 +123,18 @@ class Audit(Store):
         """Append that an actor reads an answer with the judges' scores of it."""
         self.note(actor, "read", answer_id, SCORES, key_id=key_id)
 
+    def note_labels_seen(self, actor: str, answer_ids: Sequence[str], *, key_id: str = "") -> None:
+        """Append that an actor reads the labels of raters who disagree on these answers; once for each answer and actor."""
+        self._note_listed(actor, answer_ids, LABELS, key_id)
+
     def note_scores_listed(self, actor: str, answer_ids: Sequence[str], *, key_id: str = "") -> None:
         """Append that an actor reads a list with the judges' scores of these answers; once for each answer and actor."""
-        seen = self.scores_seen(answer_ids)
+        self._note_listed(actor, answer_ids, SCORES, key_id)
+
+    def _note_listed(self, actor: str, answer_ids: Sequence[str], detail: str, key_id: str) -> None:
+        seen = self._seen(answer_ids, detail)
         new = [id for id in dict.fromkeys(answer_ids) if (storable(id), storable(actor)) not in seen]
-        entry = AuditEntry(at=datetime.now(UTC), actor=actor, key_id=key_id, action="read", subject="", detail=SCORES)
+        entry = AuditEntry(at=datetime.now(UTC), actor=actor, key_id=key_id, action="read", subject="", detail=detail)
         rows = [row_of(structs.replace(entry, subject=id)) for id in new]
         if rows:
             with self._ledger.writing() as connection:
@@ -134,7 +142,14 @@ class Audit(Store):
 
     def scores_seen(self, answer_ids: Sequence[str]) -> set[tuple[str, str]]:
         """Return who has read which of these answers with the judges' scores: pairs of an id and a name."""
-        seen = select(audit.c.subject, audit.c.actor).where(audit.c.action == "read", audit.c.detail == SCORES).distinct()
+        return self._seen(answer_ids, SCORES)
+
+    def opinions_seen(self, answer_ids: Sequence[str]) -> set[tuple[str, str]]:
+        """Return who has read which of these answers with the judges' scores or with raters' labels, as `scores_seen` does."""
+        return self._seen(answer_ids, SCORES, LABELS)
+
+    def _seen(self, answer_ids: Sequence[str], *details: str) -> set[tuple[str, str]]:
+        seen = select(audit.c.subject, audit.c.actor).where(audit.c.action == "read", audit.c.detail.in_(details)).distinct()
         return set(map(tuple, self._ledger.rows_in(seen, audit.c.subject, answer_ids)))
 
     def list(self, *, subject: str | None = None, limit: int = 200) -> Sequence[AuditEntry]:

@@ -225,7 +225,7 @@ def _erase_portion(connection: Connection, ids: Sequence[str]) -> int:
     if indexed:  # what lists are filtered by stays in the index of words
         remove_words(connection, [evaluation.number for evaluation in indexed])
         add_words(connection, {evaluation.number: index_words(evaluation) for evaluation in indexed})
-    connection.execute(update(labels).where(labels.c.answer_id.in_(erased_ids)).values(note="", text_key=""))
+    connection.execute(update(labels).where(labels.c.answer_id.in_(erased_ids)).values(note="", correction="", text_key=""))
     remove_items(connection, erased_ids)
     _refuse(connection, erased_ids)
     about, over = alerts.c.answer_id.in_(erased_ids), {"state": "closed", "closed_at": naive(datetime.now(UTC))}

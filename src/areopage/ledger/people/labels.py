@@ -48,7 +48,12 @@ FIRST = (SAMPLE, "held")
 """Why answers are served first: only the random sample settles how far judges agree with people, and users wait for held ones."""
 
 
-_LATEST = select(func.max(labels.c.number)).group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
+VALID = labels.c.state == "given"
+OF_RATERS = and_(VALID, labels.c.decides.is_(False))
+"""The labels of raters, without those that are undone and those that decide."""
+
+_LATEST = select(func.max(labels.c.number)).where(OF_RATERS).group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
+_DECIDING = select(func.max(labels.c.number)).where(VALID, labels.c.decides).group_by(labels.c.answer_id, labels.c.criterion)
 
 
 class OfSuite(Struct, frozen=True, kw_only=True):
@@ -84,7 +89,7 @@ class ReviewQueue(Store):
         beyond = or_(turn > last, and_(turn == last, review_items.c.number > after)) if after else true()
         query = select(review_items).where(review_items.c.state == "open", beyond, suite.items if suite else true())
         if rater is not None:
-            by_rater = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater))
+            by_rater = and_(labels.c.answer_id == review_items.c.answer_id, labels.c.rater == storable(rater), OF_RATERS)
             query = query.where(or_(~exists().where(by_rater), _waits(review_items.c.answer_id)))
         return self._ledger.records(ReviewItem, query.order_by(turn, review_items.c.number).limit(limit))
 
@@ -132,54 +137,56 @@ class Labels(Store):
         """Append labels and close completed review items, all or none."""
         if not new:
             return
-        # the rows of decisions are locked against an erasure that comes at the same time
-        query = select(answers.c.id, decisions.c.text_key).join(decisions, decisions.c.answer == answers.c.number)
-        query = query.with_for_update(read=True, of=decisions)
-        grounding = sorted({label.answer_id for label in new if label.criterion == GROUNDING})
-        rows = [row_of(label) for label in new]
         with self._ledger.writing() as connection:
-            keys = dict(map(tuple, rows_in(connection, query, answers.c.id, grounding)))
-            for row in rows:
-                row["text_key"] = keys.get(row["answer_id"], "") if row["criterion"] == GROUNDING else ""
-            append_sealed(connection, labels, rows)
+            insert_labels(connection, new)
             set_done(connection, [label.answer_id for label in new])
 
     def of(self, answer_id: str) -> Sequence[Label]:
-        """Return all labels of an answer in order, replaced labels included."""
+        """Return all labels of an answer in order, replaced and undone labels included."""
         return self._ledger.records(
             Label, select(labels).where(labels.c.answer_id == storable(answer_id)).order_by(labels.c.number)
         )
 
     def current(self, since: datetime | None = None, *, blind: bool = False) -> Sequence[Label]:
-        """Return the latest label of each answer, rater and criterion, given at a moment or later.
+        """Return the latest label of each answer, rater and criterion, and what decides between them; see `counted_labels`.
 
-        With `blind` of raters who had not seen the judges' scores; a later label that is not blind replaces none.
+        Args:
+            since: only those that were given at this moment or later.
+            blind: only those of raters who had not seen the judges' scores; a later label that is not blind replaces none.
         """
-        latest = _LATEST.where(labels.c.blind) if blind else _LATEST
-        query = select(labels).where(labels.c.number.in_(latest)).order_by(labels.c.number)
+        query = select(labels).where(_in_force(labels.c.blind) if blind else _in_force()).order_by(labels.c.number)
         return self._ledger.records(Label, query.where(labels.c.created_at >= naive(since)) if since else query)
 
     def blind_of(self, answer_ids: Sequence[str]) -> list[Label]:
-        """Return the blind labels of answers that count: the latest of each answer, rater and criterion."""
+        """Return the blind labels of answers in force: the latest of each answer, rater and criterion, and what decides."""
         counting: list[Label] = []
         for part in chunks([storable(id) for id in answer_ids]):
-            latest_of = _LATEST.where(labels.c.blind, labels.c.answer_id.in_(part))
-            counting += self._ledger.records(
-                Label, select(labels).where(labels.c.number.in_(latest_of)).order_by(labels.c.number)
-            )
+            in_force = _in_force(labels.c.blind, labels.c.answer_id.in_(part))
+            counting += self._ledger.records(Label, select(labels).where(in_force).order_by(labels.c.number))
         return counting
 
+    def unblind_of(self, answer_ids: Sequence[str]) -> int:
+        """Count the labels of raters on answers that do not count, as the raters had seen the judges' scores."""
+        blind = sum(not label.decides for label in self.blind_of(answer_ids))
+        return len(self.current_of(answer_ids)) - blind
+
     def current_of(self, answer_ids: Sequence[str]) -> dict[tuple[str, str, str], Label]:
-        """Return the valid labels of answers by answer, rater and criterion."""
-        rows = self._ledger.rows_in(select(labels).order_by(labels.c.number), labels.c.answer_id, answer_ids)
+        """Return the valid labels of raters by answer, rater and criterion, without those that decide."""
+        rows = self._ledger.rows_in(select(labels).where(OF_RATERS).order_by(labels.c.number), labels.c.answer_id, answer_ids)
         return {(row.answer_id, row.rater, row.criterion): record_of(Label, row) for row in rows}
 
+    def deciding(self, answer_ids: Sequence[str]) -> dict[tuple[str, str], Label]:
+        """Return the labels that decide between raters, by answer and criterion."""
+        query = select(labels).where(VALID, labels.c.decides).order_by(labels.c.number)
+        rows = self._ledger.rows_in(query, labels.c.answer_id, answer_ids)
+        return {(row.answer_id, row.criterion): record_of(Label, row) for row in rows}
+
     def grounding(self, answer_ids: Sequence[str]) -> dict[str, list[Label]]:
-        """Return each rater's latest grounding label, by answer."""
+        """Return each rater's latest grounding label, by answer, and the one that decides between them; see `agreed`."""
         by_answer: dict[str, list[Label]] = {}
-        for (id, _, criterion), label in self.current_of(answer_ids).items():
-            if criterion == GROUNDING:
-                by_answer.setdefault(id, []).append(label)
+        for label in (*self.current_of(answer_ids).values(), *self.deciding(answer_ids).values()):
+            if label.criterion == GROUNDING:
+                by_answer.setdefault(label.answer_id, []).append(label)
         return by_answer
 
     def panel_scores(self, answer_ids: Sequence[str], run_id: str = "") -> dict[str, dict[str, dict[str, float]]]:
@@ -263,8 +270,8 @@ class Labels(Store):
         """
         key = text_key(collection, response, documents)
         query = select(labels, answers.c.prompt_key).join(answers, answers.c.id == labels.c.answer_id)
-        query = query.where(labels.c.text_key == key, labels.c.text_key != "").order_by(labels.c.number)
-        latest = {row.rater: (row.prompt_key, record_of(Label, row)) for row in self._ledger.rows(query)}
+        query = query.where(labels.c.text_key == key, labels.c.text_key != "", VALID).order_by(labels.c.number)
+        latest = {(row.rater, row.decides): (row.prompt_key, record_of(Label, row)) for row in self._ledger.rows(query)}
         if not latest:
             return None
         if agreed([label for _, label in latest.values()])[0] != "yes":
@@ -277,11 +284,38 @@ def agreed(labels: Sequence[Label]) -> tuple[Grounded, tuple[int, ...]]:
     """What the raters of an answer say together by their grounding labels, one of each.
 
     The word of most of them, of equally many the worse one; and the sentences that no document supports by half of them or more.
+    The newest label that decides counts alone.
     """
+    deciding = [label for label in labels if label.decides]
+    labels = [max(deciding, key=lambda label: label.created_at)] if deciding else labels
     words = Counter(label.grounded for label in labels)
     grounded = max(GROUNDED, key=lambda word: words[word])  # of equal ones `max` takes the first, the worse
     marked = Counter(sentence for label in labels for sentence in set(label.sentences))
     return grounded, tuple(sorted(sentence for sentence, raters in marked.items() if 2 * raters >= len(labels)))
+
+
+def counted_labels(labels: Sequence[Label]) -> list[Label]:
+    """The labels that count: where one decides on a criterion of an answer, it stands for those of all raters."""
+    decided = {(label.answer_id, label.criterion) for label in labels if label.decides}
+    return [label for label in labels if label.decides or (label.answer_id, label.criterion) not in decided]
+
+
+def insert_labels(connection: Connection, new: Sequence[Label]) -> None:
+    """Append labels."""
+    # the rows of decisions are locked against an erasure that comes at the same time
+    query = select(answers.c.id, decisions.c.text_key).join(decisions, decisions.c.answer == answers.c.number)
+    query = query.with_for_update(read=True, of=decisions)
+    grounding = sorted({label.answer_id for label in new if label.criterion == GROUNDING})
+    keys = dict(map(tuple, rows_in(connection, query, answers.c.id, grounding)))
+    rows = [row_of(label) for label in new]
+    for row in rows:
+        row["text_key"] = keys.get(row["answer_id"], "") if row["criterion"] == GROUNDING else ""
+    append_sealed(connection, labels, rows)
+
+
+def _in_force(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Match the latest labels of raters and those that decide, among those that meet some conditions."""
+    return or_(labels.c.number.in_(_LATEST.where(*conditions)), labels.c.number.in_(_DECIDING.where(*conditions)))
 
 
 def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
@@ -323,10 +357,18 @@ def _finish(connection: Connection, which: ColumnElement[bool], about: ColumnEle
     item = review_items.c
     locked = select(item.number).where(which, item.state == "open").order_by(item.number).with_for_update()
     numbers = list(connection.execute(locked).scalars())
-    raters = select(func.count(labels.c.rater.distinct())).where(about).scalar_subquery()
+    raters = select(func.count(labels.c.rater.distinct())).where(about, OF_RATERS).scalar_subquery()
     for part in chunks(numbers):
         finished = update(review_items).where(item.number.in_(part), raters >= item.wanted, ~_waits(item.answer_id))
         _change_items(connection, finished.values(state="done"))
+
+
+def set_open(connection: Connection, answer_id: str) -> None:
+    """Open the done items of an answer again that have too few labels left."""
+    item = review_items.c
+    raters = select(func.count(labels.c.rater.distinct())).where(labels.c.answer_id == item.answer_id, OF_RATERS)
+    again = update(review_items).where(item.answer_id == answer_id, item.state == "done", raters.scalar_subquery() < item.wanted)
+    _change_items(connection, again.values(state="open"))
 
 
 def _waits(answer_id: ColumnElement[str]) -> ColumnElement[bool]:
@@ -338,8 +380,8 @@ def _waits(answer_id: ColumnElement[str]) -> ColumnElement[bool]:
 class People(Struct, frozen=True, kw_only=True):
     """What people said of a run's answers, and who signed it, oldest first.
 
-    `labels` are those that count: the latest blind one of each answer, rater and criterion; `unblind` is the number of others,
-    whose raters had seen the judges' scores.
+    `labels` are the latest blind ones of each answer, rater and criterion, and those that decide between them; `unblind` is the
+    number of others, whose raters had seen the judges' scores.
     """
 
     labels: tuple[Label, ...] = ()
@@ -373,7 +415,7 @@ class SignOffs(Store):
         counted = store.blind_of(answer_ids)
         return People(
             labels=tuple(counted),
-            unblind=len(store.current_of(answer_ids)) - len(counted),
+            unblind=store.unblind_of(answer_ids),
             items=ReviewQueue(self._ledger).items(answer_ids, run_id),
             signoffs=self.of(run_id),
         )

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import BigInteger, ColumnElement, Connection, Select, cast, exists, func, or_, select, tuple_
 
-from areopage.ledger.people.labels import SAMPLE
+from areopage.ledger.people.labels import SAMPLE, VALID
 from areopage.ledger.read.days import rounded
 from areopage.ledger.read.queries import Filters, Period, Scope, between, in_period, in_scope, in_source, not_by_index
 from areopage.ledger.read.search import ListOrder, numbers_found, wanted
@@ -198,7 +198,7 @@ class EvaluationLists(Store):
         """Return the evaluated answers of a period that were drawn at random for review, or are labelled."""
         item = review_items.c
         drawn = exists().where(item.answer_id == answers.c.id, item.run_id == "", item.why == SAMPLE)
-        labelled = exists().where(labels.c.answer_id == answers.c.id)
+        labelled = exists().where(labels.c.answer_id == answers.c.id, VALID)
         query = select(answers.c.id, COLUMNS.timestamp, drawn.label("drawn")).join(answers)
         query = query.where(*_EVALUATED, *in_period(period), *in_scope(scope), or_(drawn, labelled)).order_by(COLUMNS.number)
         rows = self._ledger.rows(query)

@@ -65,7 +65,7 @@ class Streams(Store):
             yield from ((judgment, about.get(judgment.key, [])) for judgment in portion)
 
     def labels(self) -> Iterator[Label]:
-        """Iterate over all labels, replaced labels included."""
+        """Iterate over all labels, replaced and undone labels included."""
         for rows in self._ledger.portions(select(labels), labels.c.number, PORTION):
             yield from (record_of(Label, row) for row in rows)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, literal, select
 
-from areopage.ledger.people.labels import agreed
+from areopage.ledger.people.labels import VALID, agreed
 from areopage.ledger.read.queries import TraceFilter, TraceSummary, WithoutIndex
 from areopage.ledger.tables.answer_tables import answers, decision_reasons, decisions
 from areopage.ledger.tables.records import GROUNDING, Label
@@ -140,7 +140,7 @@ def conditions_of(filter: TraceFilter, *, scan: bool = False) -> list[ColumnElem
     if filter.prompt is not None:
         asked.append(answers.c.prompt_key == prompt_key(filter.prompt))
     if filter.unlabelled:
-        asked.append(~exists().where(labels.c.answer_id == answers.c.id, labels.c.criterion == GROUNDING))
+        asked.append(~exists().where(labels.c.answer_id == answers.c.id, labels.c.criterion == GROUNDING, VALID))
     return asked
 
 
@@ -204,10 +204,10 @@ def _labelled(connection: Connection, filter: TraceFilter) -> tuple[int, int]:
     source = labels.join(answers, answers.c.id == labels.c.answer_id).join(decisions, decisions.c.answer == answers.c.number)
     asked = conditions_of(filter, scan=filter.prompt is None)
     query = select(labels.c.answer_id, decisions.c.verdict).distinct().select_from(source)
-    labelled = connection.execute(query.where(labels.c.criterion == GROUNDING, *asked)).all()
-    grounding = select(labels).where(labels.c.criterion == GROUNDING).order_by(labels.c.number)
+    labelled = connection.execute(query.where(labels.c.criterion == GROUNDING, VALID, *asked)).all()
+    grounding = select(labels).where(labels.c.criterion == GROUNDING, VALID).order_by(labels.c.number)
     delivered = [row.answer_id for row in labelled if row.verdict == "deliver"]
-    by_answer: dict[str, dict[str, Label]] = {}
+    by_answer: dict[str, dict[tuple[str, bool], Label]] = {}
     for row in rows_in(connection, grounding, labels.c.answer_id, delivered):
-        by_answer.setdefault(row.answer_id, {})[row.rater] = record_of(Label, row)
+        by_answer.setdefault(row.answer_id, {})[row.rater, row.decides] = record_of(Label, row)
     return len(labelled), sum(agreed(list(by_rater.values()))[0] != "yes" for by_rater in by_answer.values())

@@ -46,9 +46,9 @@ from areopage.ledger.tables.schema import (
 
 RowChange = Literal["added", "answered", "evaluated", "reviewed", "erased", "reread", "reduced", "removed"]
 """What a transaction did to rows. `answered`: the case of a run has its answer. `evaluated`: the scores of an answer rest on this
-judgment. `reviewed`: a review item is done, or counts as drawn at random. `reread`: a judge's raw text was read again. `reduced`:
-texts are cut by the storage policy. `removed`: judgments of no answer that retention deletes, links whose judgment an erasure
-gives another key, and review items of erased answers."""
+judgment. `reviewed`: a review item is done, open again, or counts as drawn at random; a label is undone. `reread`: a judge's raw
+text was read again. `reduced`: texts are cut by the storage policy. `removed`: judgments of no answer that retention deletes,
+links whose judgment an erasure gives another key, and review items of erased answers."""
 
 CHAIN_LOCK = 0x0A5E0D
 """PostgreSQL's advisory locks of the chains, by number."""
@@ -89,6 +89,7 @@ def _but(table: Table, *names: str) -> tuple[str, ...]:
 _OF_TEXT = ("key", "prompt_key", "reason")
 """The columns of an answer that say something of its texts, and go with them."""
 _ANSWER_TEXTS = ("salt", *_OF_TEXT, *_but(answer_texts, "answer", "decision", "salt"))
+_LABEL_TEXTS = ("note", "correction", "text_key")
 _DECISION_TEXTS = ("held_key", "text_key", "decision")
 
 
@@ -126,8 +127,8 @@ EVIDENCE: Mapping[str, EvidenceTable] = {
         EvidenceTable(
             labels,
             "number",
-            {"figures": _but(labels, "number", "note", "text_key"), "texts": ("note", "text_key")},
-            ("note", "text_key"),
+            {"figures": _but(labels, "number", "state", *_LABEL_TEXTS), "texts": _LABEL_TEXTS, "state": ("state",)},
+            _LABEL_TEXTS,
             actor="rater",
             moment="created_at",
         ),
@@ -176,7 +177,7 @@ ALLOWED: Mapping[RowChange, Mapping[str, tuple[str, ...]]] = {
     "added": dict.fromkeys(EVIDENCE, ()),
     "answered": {"run_cases": ("answer",)},
     "evaluated": {"answer_judgments": ("judgment",)},
-    "reviewed": {"review_items": ("state",)},
+    "reviewed": {"review_items": ("state",), "labels": ("state",)},
     "erased": {
         "judgments": ("key", "raw text", "texts"),
         "labels": ("texts",),

@@ -399,8 +399,11 @@ class Label(Struct, frozen=True, kw_only=True):
         criterion: a criterion's path, on the suite's scale; "" for the overall score; "grounding" for whether the documents
             support the answer: 0 no, 1 partly, 2 yes.
         sentences: of a grounding label the indexes (in the decision) of the sentences that no document supports.
+        correction: what the answer should have said, by this rater; "" where the rater says nothing of it.
         origin: how it was given.
         blind: whether the rater had seen neither a judge's scores nor the gate's decision.
+        decides: whether it decides between the labels of raters who disagree: it counts in their place.
+        state: `undone` once its rater has taken it back: it counts for nothing.
     """
 
     answer_id: str
@@ -409,8 +412,11 @@ class Label(Struct, frozen=True, kw_only=True):
     score: float
     sentences: tuple[int, ...] = ()
     note: str = ""
+    correction: str = ""
     origin: Literal["web", "api", "cli", "import"]
     blind: bool = True
+    decides: bool = False
+    state: Literal["given", "undone"] = "given"
     created_at: datetime
 
     @property

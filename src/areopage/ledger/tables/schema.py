@@ -97,10 +97,16 @@ labels = Table(
     # the JSON of the indexes of the sentences that no document supports
     Column("sentences", Text, nullable=False),
     Column("note", Text, nullable=False),
+    # what the answer should have said; "" where the rater says nothing of it
+    Column("correction", Text, nullable=False),
     Column("origin", String(16), nullable=False),
     # whether the rater had seen neither a judge's scores nor the gate's decision
     Column("blind", Boolean, nullable=False),
     Column("created_at", DateTime, nullable=False),
+    # whether it decides between the labels of other raters
+    Column("decides", Boolean, nullable=False),
+    # "given", or "undone" once its rater has taken it back
+    Column("state", String(16), nullable=False),
     # of a grounding label the `text_key` of its decision, else ""
     Column("text_key", String(32), nullable=False),
     partial_index("ix_labels_text", "text_key", where="text_key != ''"),

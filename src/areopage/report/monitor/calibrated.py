@@ -42,7 +42,7 @@ def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> C
         scores=scores,
         drawn=frozenset(answer.id for answer in reviewed if answer.drawn),
     )
-    return monitored.fit(ratings, now, unblind=len(store.current_of(ids)) - len(labels))
+    return monitored.fit(ratings, now, unblind=store.unblind_of(ids))
 
 
 def applied_to_period(ledger: Ledger, period: Period, scope: Scope, id: str) -> AppliedCalibration | None:

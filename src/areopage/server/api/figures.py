@@ -1,6 +1,7 @@
 """`/v1/figures`, `/v1/alerts`, `/v1/labels` and `/v1/agreement`: figures of a period, alerts, human labels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Annotated, Literal
@@ -11,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from areopage.errors import NotHeldBack, StorageError, UnknownAnswer, UserError
+from areopage.errors import NotHeldBack, ReviewConflict, StorageError, UnknownAnswer, UserError
 from areopage.ledger import Alert, Period, Scope
 from areopage.monitor import RULES, PeriodFigures, criterion_labels
 from areopage.report import outward
@@ -27,8 +28,8 @@ router = APIRouter(prefix="/v1", route_class=ApiRoute)
 
 MOST_DAYS = 36_500
 NOT_BLIND = (
-    "the rater had read the judges' scores of this answer: the labels are stored and do not measure the judges. "
-    "GET /v1/evaluations/{id}?blind=1 shows an answer without scores"
+    "the rater had read the judges' scores of this answer, or other raters' labels: "
+    "the labels are stored and do not measure the judges. GET /v1/evaluations/{id}?blind=1 shows an answer without scores"
 )
 
 
@@ -117,7 +118,8 @@ def note_alerts(request: Request, actor: Actor, shown: Sequence[Alert]) -> None:
 async def label(request: Request, actor: Writer) -> Response:
     """Store a rater's scores of an answer. A later label by the same rater on the same criterion replaces an earlier one."""
     body = decoded(await json_body(request), GivenLabels)
-    said = Given(scores={criterion: f"{score:f}" for criterion, score in body.scores.items()}, note=body.note)
+    scores = {criterion: f"{score:f}" for criterion, score in body.scores.items()}
+    said = Given(scores=scores, note=body.note, correction=body.correction)
     done = await run_in_threadpool(store_review, context_of(request), actor, body.answer_id, said, body.rater)
     blind = all(label.blind for label in done.labels)
     reply = StoredLabels(stored=len(done.labels), rater=body.rater or actor.name, blind=blind, remark="" if blind else NOT_BLIND)
@@ -141,7 +143,7 @@ def store_review(
     if not actor.may_see_answers(context.ledger, [id]):
         raise unknown(id)
     name = rater or actor.name
-    try:
+    with review_refusals(id):
         rubric = Rubric.for_answer(context.ledger, id, context.suite)
         done = review_answer(
             context.ledger,
@@ -156,17 +158,26 @@ def store_review(
             blind=blind,
             actor=actor.name,
         )
+    if name != actor.name and not actor.keyless:
+        note(context.ledger, actor, "label", id, f"in the name of {name}")
+    return done
+
+
+@contextmanager
+def review_refusals(id: str) -> Iterator[None]:
+    """Errors of a review of an answer as refusals."""
+    try:
+        yield
     except StorageError:
         raise
     except UnknownAnswer:
         raise unknown(id) from None
     except NotHeldBack as fault:
         raise Refusal(409, "settled", str(fault)) from None
+    except ReviewConflict as fault:
+        raise Refusal(409, "decided", str(fault)) from None
     except UserError as fault:
         raise Refusal(422, "invalid", str(fault)) from None
-    if name != actor.name and not actor.keyless:
-        note(context.ledger, actor, "label", id, f"in the name of {name}")
-    return done
 
 
 @router.get("/agreement", responses=answers_with(AgreementReport), tags=["figures"], summary="Compare judges with human labels")

@@ -9,7 +9,7 @@ from areopage.cases import Document
 from areopage.gate import AskedJudge, Change, Decision, GateVerdict, Reason, ReasonCode, SignalName
 from areopage.ledger import Alert, Channel, EvaluationState, Grounded, Mode, PanelResult, ReleaseState
 from areopage.monitor import PeriodFigures
-from areopage.review import AgreementReport
+from areopage.review import AgreementReport, DisputedAnswer, ReviewProgress
 
 MOST_ITEMS = 1000
 
@@ -150,7 +150,7 @@ class AlertPage(Struct, frozen=True, kw_only=True):
 class GivenLabels(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The labels of a rater. Keys of `scores` are criteria as in `GET /v1/evaluations/{id}`; "" is the overall score.
 
-    `rater` defaults to the key's name; only an admin key may give another name.
+    `correction` is what the answer should have said. `rater` defaults to the key's name; only an admin key may give another name.
     """
 
     answer_id: GivenId
@@ -158,14 +158,43 @@ class GivenLabels(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         dict[str, float], Meta(min_length=1, max_length=100, examples=[{"": 7.0, "quality.answer.exactitude": 8.0}])
     ]
     note: Annotated[str, Meta(max_length=10_000)] = ""
+    correction: Annotated[str, Meta(max_length=20_000)] = ""
     rater: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+
+
+class GivenDecision(GivenLabels, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What decides between raters who disagree on an answer; `grounded`: whether the documents support it."""
+
+    scores: Annotated[dict[str, float], Meta(max_length=100, examples=[{"quality.answer.exactitude": 8.0}])] = {}
+    grounded: Literal["", "yes", "partly", "no"] = ""
+
+
+class UndoneLabels(Struct, frozen=True, kw_only=True):
+    """What was undone: labels of one answer that were given together, or a decision; by criterion, "" is the overall score."""
+
+    answer_id: str
+    rater: str
+    scores: dict[str, float]
+    decision: bool
+
+
+class GivenUndo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose last label is undone: `rater` defaults to the key's name; only an admin key may give another name."""
+
+    rater: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+
+
+class DisputePage(Struct, frozen=True, kw_only=True):
+    """The answers on which raters disagree, undecided."""
+
+    items: list[DisputedAnswer]
 
 
 class StoredLabels(Struct, frozen=True, kw_only=True):
     """The number of stored labels and their rater.
 
-    `blind`: the rater had not read the judges' scores of this answer. Only blind labels measure judges; `remark` says so where
-    they are not.
+    `blind`: the rater had read neither the judges' scores of this answer nor the labels of raters who disagree on it. Only blind
+    labels measure judges; `remark` says so where they are not.
     """
 
     stored: int
@@ -284,12 +313,17 @@ class TracePage(Struct, frozen=True, kw_only=True):
 
 
 class GroundingView(Struct, frozen=True, kw_only=True):
-    """A rater's label of an answer. `sentences` are the indexes of unsupported sentences."""
+    """A rater's label of an answer. `sentences` are the indexes of unsupported sentences, `correction` is a better answer.
+
+    `decides`: it decides between raters who disagree, and counts in place of their labels.
+    """
 
     rater: str
     grounded: Grounded
     sentences: tuple[int, ...]
     note: str
+    correction: str
+    decides: bool
     origin: str
     blind: bool
     created_at: Moment
@@ -337,7 +371,7 @@ class Latest(Struct, frozen=True, kw_only=True):
 
 
 class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A reviewer's verdict. `sentences` are the indexes of unsupported sentences.
+    """A reviewer's verdict. `sentences` are the indexes of unsupported sentences; `correction` is a better answer.
 
     `action` releases a held answer (as `text`, or as generated) or rejects it. `rater` defaults to the key's name; only an
     admin key may give another name. `blind`: the rater had not seen the gate's decision; only such labels certify a risk.
@@ -346,6 +380,7 @@ class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     grounded: Grounded
     sentences: Annotated[list[Annotated[int, Meta(ge=0, le=100_000)]], Meta(max_length=1000)] = []
     note: Annotated[str, Meta(max_length=MOST_NOTE)] = ""
+    correction: Annotated[str, Meta(max_length=20_000)] = ""
     action: Literal["release", "refuse"] | None = None
     text: Annotated[str, Meta(max_length=MOST_RESPONSE)] | None = None
     rater: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
@@ -374,6 +409,6 @@ class Health(Struct, frozen=True, kw_only=True):
 RECORDS = (
     *(AcceptedAnswers, AgreementReport, AlertPage, GivenAnswer, GivenAnswers, CheckReply, CheckRequest),
     *(EvaluationPage, EvaluationView, Faulty, GivenLabels, GivenVerdict, Health, HeldReply, Latest, PeriodFigures),
-    *(StoredLabels, StoredVerdict, TracePage, TraceView),
+    *(StoredLabels, StoredVerdict, TracePage, TraceView, DisputePage, GivenDecision, GivenUndo, ReviewProgress, UndoneLabels),
 )
 """The bodies of requests and responses."""

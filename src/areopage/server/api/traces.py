@@ -187,7 +187,9 @@ def _store_verdict(context: ServerContext, actor: Actor, id: str, body: GivenVer
     if body.text is not None and body.action != "release":
         raise Refusal(422, "invalid", "text: allowed only with the action release")
     settlement = Settlement(state=SETTLED[body.action], text=body.text) if body.action else None
-    said = Given(grounded=body.grounded, sentences=body.sentences, note=body.note, settlement=settlement)
+    said = Given(
+        grounded=body.grounded, sentences=body.sentences, note=body.note, correction=body.correction, settlement=settlement
+    )
     done = store_review(context, actor, trace.id, said, body.rater, blind=body.blind)
     release = context.ledger.traces.release(trace.id)
     state = release.state if release else None

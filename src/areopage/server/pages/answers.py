@@ -182,7 +182,8 @@ def _answer_view(context: ServerContext, id: str, spoken: Locale) -> AnswerView 
     labels = criterion_labels(suite, spoken.code)
     response = fold_space(answer.case.response or "")
     given_labels = ledger.labels.of(id)
-    last = {(label.rater, label.criterion): number for number, label in enumerate(given_labels)}
+    valid = [(number, label) for number, label in enumerate(given_labels) if label.state == "given"]
+    last = {(label.rater, label.criterion, label.decides): number for number, label in valid}
     return AnswerView(
         answer=answer,
         evaluation=evaluation,
@@ -190,7 +191,11 @@ def _answer_view(context: ServerContext, id: str, spoken: Locale) -> AnswerView 
         criteria=_criteria_of(score, judgments, labels, suite.scale, response),
         calls=tuple(_calls_of(judgments, labels, response)),
         labels=tuple(
-            (label, label_of(labels, label.criterion) if label.criterion else "", last[label.rater, label.criterion] != number)
+            (
+                label,
+                label_of(labels, label.criterion) if label.criterion else "",
+                last.get((label.rater, label.criterion, label.decides)) != number,
+            )
             for number, label in enumerate(given_labels)
         ),
         alerts=shown_alerts(context, ledger.alerts.of(id), spoken),

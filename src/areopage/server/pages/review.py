@@ -15,8 +15,9 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from areopage.app import review_disputes
 from areopage.ledger import GROUNDED, GROUNDING, HELD, Answer, Evaluation, Label, Ledger, OfSuite, ReviewItem, Trace
-from areopage.review import MAX_NOTE, MAX_RATER, Given, Rubric, Settlement, is_seen, rater_name
+from areopage.review import MAX_CORRECTION, MAX_NOTE, MAX_RATER, Given, Rubric, Settlement, is_seen, rater_name
 from areopage.server.access import (
     RATER_COOKIE,
     Actor,
@@ -29,8 +30,10 @@ from areopage.server.access import (
     rater_of,
 )
 from areopage.server.api.figures import store_review
+from areopage.server.api.review import store_decision
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
+from areopage.server.pages.disputes import dispute_for, undoable_by
 from areopage.server.pages.gate import decision_view
 from areopage.server.pages.rendering import (
     YEAR_SECONDS,
@@ -93,6 +96,7 @@ class Sent(Struct, frozen=True, kw_only=True):
     grounded: str = ""
     sentences: frozenset[int] = frozenset()
     note: str = ""
+    correction: str = ""
     text: str = ""
     rater: str = ""
     then: str = ""
@@ -133,6 +137,8 @@ def show_queue(request: Request, reader: Reader, after: int = 0, suite: str = ""
         further=further,
         suite=suite,
         suites=sorted({*suites, *([suite] if suite else [])}),
+        progress=None if reader.collections else review_disputes(ledger, context.config.monitor).progress(),
+        last=undoable_by(context, reader, rater),
         kept=_kept(suite),
     )
 
@@ -178,6 +184,8 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     if fault:
         return _answer_page(request, writer, shown, fault=fault, sent=sent)
     rater = " ".join(sent.rater.split())
+    if sent.then == "decide":
+        return _save_decision(request, writer, shown, sent)
     rater_labels = _own_labels(context.ledger, id, rater)
     blind = not rater_labels and not _on_gate_page(request) and not is_seen(context.ledger, id, rater=rater, actor=writer.name)
     try:
@@ -193,7 +201,25 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
             fault = say("review_bad_score", min=f"{scale.min:g}", max=f"{scale.max:g}")
         return _answer_page(request, writer, shown, fault=fault, sent=sent, status=refusal.status_code)
     further = _next_address(request, context.ledger.review_queue.item(id))
-    response = RedirectResponse(further if sent.then == "next" else _address_of(request, id), 303)
+    return _with_name(RedirectResponse(further if sent.then == "next" else _address_of(request, id), 303), writer, rater)
+
+
+def _save_decision(request: Request, writer: Actor, shown: AnswerInReview, sent: Sent) -> Response:
+    """Store what decides between raters, and redirect to the list of disagreements."""
+    context, id, rater = context_of(request), shown.answer.id, " ".join(sent.rater.split())
+    said = Given(scores=sent.scores, grounded=sent.grounded, note=sent.note, correction=sent.correction)
+    try:
+        store_decision(context, writer, id, said, rater if writer.keyless else None, origin="web")
+    except Refusal as refusal:
+        say, scale = language(request).say, Rubric.for_answer(context.ledger, id, context.suite).scale
+        decided = refusal.status_code == 409
+        fault = say("dispute_decided") if decided else say("review_bad_score", min=f"{scale.min:g}", max=f"{scale.max:g}")
+        return _answer_page(request, writer, shown, fault=fault, sent=sent, status=refusal.status_code)
+    return _with_name(RedirectResponse("/disagreements", 303), writer, rater)
+
+
+def _with_name(response: Response, writer: Actor, rater: str) -> Response:
+    """A response that keeps the name of a rater without a key."""
     if writer.keyless:
         kept = quote(rater_name(rater), safe="")
         response.set_cookie(RATER_COOKIE, kept, max_age=YEAR_SECONDS, samesite="lax", httponly=True, path="/")
@@ -244,9 +270,16 @@ def _given_by(sent: Sent, rater_labels: Mapping[str, Label]) -> Given | None:
     """What a form says that its rater's current labels do not; None: nothing. So a release does not replace a blind label."""
     grounding, sentences = rater_labels.get(GROUNDING), tuple(sorted(sent.sentences))
     scored = any(score.strip() for score in sent.scores.values())
-    said = (sent.grounded, sentences, sent.note.strip())
-    if grounding is None or scored or said != (grounding.grounded, grounding.sentences, grounding.note):
-        return Given(scores=sent.scores, grounded=sent.grounded, sentences=sentences, note=sent.note, settlement=sent.settlement)
+    said = (sent.grounded, sentences, sent.note.strip(), sent.correction.strip())
+    if grounding is None or scored or said != (grounding.grounded, grounding.sentences, grounding.note, grounding.correction):
+        return Given(
+            scores=sent.scores,
+            grounded=sent.grounded,
+            sentences=sentences,
+            note=sent.note,
+            correction=sent.correction,
+            settlement=sent.settlement,
+        )
     return Given(settlement=sent.settlement) if sent.settlement else None
 
 
@@ -260,6 +293,7 @@ def _sent_by(form: FormData, actor: Actor) -> Sent:
             int(number) for number in numbers[:MOST_SENTENCES] if number.isascii() and number.isdigit() and len(number) < 6
         ),
         note=fields.get("note", "").replace("\r\n", "\n")[:MAX_NOTE],
+        correction=fields.get("correction", "").replace("\r\n", "\n")[:MAX_CORRECTION],
         text=fields.get("text", "").replace("\r\n", "\n"),
         rater=fields.get("rater", "") if actor.keyless else actor.name,
         then=fields.get("then", ""),
@@ -302,7 +336,7 @@ def _lines_of(context: ServerContext, reader: Actor, rater: str, *, after: int =
     while items := ledger.review_queue.open_items(rater or None, limit=SHOWN, after=after, suite=chosen):
         ids = [item.answer_id for item in items]
         labels, together = ledger.labels.current_of(ids), ledger.traces.waiting(ids)
-        seen = {id for id, who in ledger.audit.scores_seen(ids) if who in (rater, reader.name)}
+        seen = {id for id, who in ledger.audit.opinions_seen(ids) if who in (rater, reader.name)}
         labelled = {labelled for labelled, who, _ in labels if rater and who == rater}
         for item in items:
             id = item.answer_id
@@ -336,17 +370,22 @@ def _answer_page(
     rater_labels, item = _own_labels(context.ledger, id, rater), context.ledger.review_queue.item(id)
     labelled = any(criterion != GROUNDING for criterion in rater_labels)
     blind = not rater_labels and not _on_gate_page(request)
+    dispute = dispute_for(request, actor, id, rater, own=bool(rater_labels), deciding=sent is not None and sent.then == "decide")
+    waits = labelled and review_disputes(context.ledger, context.config.monitor).hides(id)
     seen = is_seen(context.ledger, id, rater=rater, actor=actor.name)
-    if labelled or (shown.trace is not None and not blind):
+    if (labelled and not waits) or (shown.trace is not None and not blind):
         note_scores_seen(context.ledger, actor, id, rater)
     else:
         note(context.ledger, actor, "read", id)
+    is_editing = not labelled or bool(fault) or shown.trace is not None or "edit" in request.query_params
+    is_editing = is_editing and (dispute is None or (bool(rater_labels) and "edit" in request.query_params))
     before = rater_labels.get(GROUNDING)
     sent = sent or Sent(
         scores={path: f"{label.score:g}" for path, label in rater_labels.items() if path != GROUNDING},
         grounded=before.grounded if before else "",
         sentences=frozenset(before.sentences) if before else frozenset(),
         note=next((label.note for label in rater_labels.values()), ""),
+        correction=next((label.correction for label in rater_labels.values()), ""),
         text=_text_to_release(shown, before),
         rater=rater,
     )
@@ -369,9 +408,12 @@ def _answer_page(
         "may_write": actor.role != "read" and not shown.answer.erased,
         "scale": rubric.scale,
         "steps": steps_of(rubric.scale),
-        "limits": {"note": MAX_NOTE, "rater": MAX_RATER},
-        "labelled": labelled,
-        "editing": not labelled or bool(fault) or shown.trace is not None or "edit" in request.query_params,
+        "limits": {"note": MAX_NOTE, "correction": MAX_CORRECTION, "rater": MAX_RATER},
+        "labelled": labelled and not waits,
+        "waits_for_others": waits,
+        "dispute": dispute,
+        "last": undoable_by(context, actor, rater),
+        "editing": is_editing,
     }
     if shown.trace is not None:
         values |= {
@@ -380,6 +422,6 @@ def _answer_page(
             "release": context.ledger.traces.release(id),
             "together": context.ledger.traces.waiting([id]).get(id, 0),
         }
-    if labelled:
+    if labelled and not waits:
         values |= comparison(context.ledger, asked, scores, rater, shown.answer.case.response or "")
     return render(request, "review_answer.html.j2", status if fault else 200, **values)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from areopage.bench import fold_space
 from areopage.cases import Persona
 from areopage.criteria import Criterion, Scale
-from areopage.ledger import Answer, Evaluation, Label, Ledger
+from areopage.ledger import GROUNDING, Answer, Evaluation, Label, Ledger
 from areopage.review import OVERALL, Rubric, answer_panel
 from areopage.server.context import ServerContext
 from areopage.server.pages.answers import JudgeRemark, said_by_criterion
@@ -131,6 +131,12 @@ def comparison(ledger: Ledger, asked: Questionnaire, labels: Sequence[Label], ra
                 people=tuple(scores.get((name, path)) for name in raters),
             )
             for path, name in shown.items()
+        ],
+        "corrections": list(dict.fromkeys((label.rater, label.correction) for label in labels if label.correction)),
+        "decisions": [
+            (names.get(criterion, ""), label)
+            for (_, criterion), label in ledger.labels.deciding([id]).items()
+            if criterion != GROUNDING
         ],
         "notes": list(dict.fromkeys((label.rater, label.note) for label in labels if label.note)),
         "evaluation": evaluation if judged else None,
