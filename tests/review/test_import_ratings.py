@@ -44,6 +44,18 @@ def test_french_columns_with_decimal_commas_are_taken(ledger: Ledger, rubric: Ru
     assert {one.origin for one in Labels(ledger).of("a01")} == {"import"}
 
 
+def test_corrected_answers_are_taken_beside_the_labels(ledger: Ledger, rubric: Rubric, tmp_path: Path) -> None:
+    text = "id;rater;exactitude;réponse corrigée\na01;Anne;7;Dix jours.\na02;Anne;3;\n"
+    found = import_ratings(ledger, rubric, written(tmp_path, text), None, NOW)
+    assert (found.labels, found.unread_columns) == (2, ())
+    assert [one.correction for one in Labels(ledger).current()] == ["Dix jours.", ""]
+    assert import_ratings(ledger, rubric, written(tmp_path, "id,rater,exactitude\na01,Anne,7\n"), None, NOW).labels == 0
+    mended = text.replace("Dix jours.", "Deux mois.")
+    assert import_ratings(ledger, rubric, written(tmp_path, mended), None, NOW).labels == 1
+    too_long = import_ratings(ledger, rubric, written(tmp_path, text.replace("Dix", "x" * 20_001)), None, NOW)
+    assert "correction: give at most 20,000" in too_long.rejected[0].reason
+
+
 def test_a_file_imported_again_adds_nothing_and_a_mended_one_only_what_changed(
     ledger: Ledger, rubric: Rubric, tmp_path: Path
 ) -> None:

@@ -11,8 +11,8 @@ from msgspec import Struct, structs
 from areopage.cases import BadRow, RejectedRow, Row, clip, has_header, read_rows
 from areopage.errors import CriteriaError, DatasetError, UserError, name_list
 from areopage.ledger import Label, Ledger
-from areopage.review.label import MAX_NOTE, rater_name
-from areopage.review.ratings_table import ANSWER, NOTE, RATER, cell_text, column_of, shown
+from areopage.review.label import MAX_CORRECTION, MAX_NOTE, rater_name
+from areopage.review.ratings_table import ANSWER, CORRECTION, NOTE, RATER, cell_text, column_of, shown
 from areopage.review.rubric import Rubric
 
 MAX_ROWS = 100_000
@@ -34,6 +34,7 @@ class RatingColumns(Struct, frozen=True):
     answer: int
     rater: int | None
     note: int | None
+    correction: int | None
     criteria: tuple[tuple[int, str], ...]
     unread: tuple[str, ...]
 
@@ -42,8 +43,8 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
     """Take the labels of a CSV, XLSX, JSON Lines or Parquet file.
 
     All rows that can be used are written in one transaction; a row with anything wrong in it is not taken at all. A label that
-    the ledger holds already (answer, rater, criterion, score and note) is not written again, so that a file may be imported
-    again after it was mended.
+    the ledger holds already (answer, rater, criterion, score, note, and correction if the row has one) is not written again, so
+    that a file may be imported again after it was mended.
 
     Args:
         rater: the rater of rows that name none.
@@ -83,11 +84,11 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
         else:
             kept |= by_key
     current = ledger.labels.current_of([answer for answer, _, _ in kept])
-    seen = ledger.audit.scores_seen([answer for answer, _, _ in kept])
+    seen = ledger.audit.opinions_seen([answer for answer, _, _ in kept])
     new = [
         structs.replace(label, blind=(answer, name) not in seen)
         for (answer, name, criterion), (_, label) in kept.items()
-        if (old := current.get((answer, name, criterion))) is None or (old.score, old.note) != (label.score, label.note)
+        if (old := current.get((answer, name, criterion))) is None or _differs(old, label)
     ]
     if new:
         ledger.labels.add(new)
@@ -103,8 +104,13 @@ def import_ratings(ledger: Ledger, rubric: Rubric, path: Path, rater: str | None
     )
 
 
+def _differs(old: Label, new: Label) -> bool:
+    return (old.score, old.note) != (new.score, new.note) or new.correction not in ("", old.correction)
+
+
 def _plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None) -> RatingColumns:
     answer, who, note = column_of(names, ANSWER), column_of(names, RATER), column_of(names, NOTE)
+    correction = column_of(names, CORRECTION)
     if answer is None:
         raise DatasetError(
             f"{path}: no column for the answer id: name it {name_list(ANSWER[:3])}; found {name_list(shown(names))}"
@@ -114,7 +120,7 @@ def _plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None
     criteria: dict[str, int] = {}
     unread: list[str] = []
     for position, name in enumerate(names):
-        if position in (answer, who, note):
+        if position in (answer, who, note, correction):
             continue
         try:
             criterion = rubric.find(name)
@@ -129,7 +135,7 @@ def _plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None
         allowed = name_list([*(entry.name for entry in rubric.entries), "global"])
         raise DatasetError(f"{path}: no column is a criterion: name the columns {allowed}; found {name_list(shown(names))}")
     places = tuple((position, criterion) for criterion, position in criteria.items())
-    return RatingColumns(answer, who, note, places, tuple(name for name in unread if name))
+    return RatingColumns(answer, who, note, correction, places, tuple(name for name in unread if name))
 
 
 def _labels_in(row: Row, plan: RatingColumns, rubric: Rubric, rater: str | None, now: datetime) -> list[Label]:
@@ -140,6 +146,9 @@ def _labels_in(row: Row, plan: RatingColumns, rubric: Rubric, rater: str | None,
     note = cell_text(row.cells[plan.note]) if plan.note is not None else ""
     if note.replace(",", "", 1).replace(".", "", 1).isdecimal():
         raise UserError(f"the column {row.names[plan.note or 0]!r} contains a number: name the column global if it is a score")
+    correction = cell_text(row.cells[plan.correction]) if plan.correction is not None else ""
+    if len(correction) > MAX_CORRECTION:
+        raise UserError(f"correction: give at most {MAX_CORRECTION:,} characters")
     scores: dict[str, float] = {}
     for position, criterion in plan.criteria:
         text = cell_text(row.cells[position])
@@ -150,7 +159,7 @@ def _labels_in(row: Row, plan: RatingColumns, rubric: Rubric, rater: str | None,
                 raise UserError(f"{row.names[position]}: {fault}") from None
     if not scores:
         raise UserError("the row has no score")
-    said = partial(Label, answer_id=answer, rater=rater_name(cell or rater or ""), note=note[:MAX_NOTE])
+    said = partial(Label, answer_id=answer, rater=rater_name(cell or rater or ""), note=note[:MAX_NOTE], correction=correction)
     return [said(criterion=path, score=score, origin="import", created_at=now) for path, score in scores.items()]
 
 

@@ -23,6 +23,7 @@ RATER = (
     *("rater", "annotator", "reviewer", "coder", "évaluateur", "évaluatrice", "annotateur", "annotatrice", "relecteur"),
     "relectrice",
 )
+CORRECTION = ("correction", "corrected", "corrected answer", "réponse corrigée")
 NOTE = ("note", "notes", "comment", "comments", "remark", "commentaire", "commentaires", "remarque", "observation")
 CRITERION = ("criterion", "dimension", "aspect", "critère")
 SCORE = ("score", "rating", "label", "notation", "valeur")
