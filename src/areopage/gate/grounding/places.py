@@ -107,7 +107,7 @@ class ClaimPlaces:
             self._figures[kind, number] = [
                 (figure, (number, figure.start, figure.end))
                 for figure in sorted(self._read(self._flat[number]).of(kind), key=lambda figure: figure.start)
-                if figure.kind == kind and (kind != "duration" or DIGITS.search(figure.text) or _PART.search(figure.text.lower()))
+                if kind != "duration" or DIGITS.search(figure.text) or _PART.search(figure.text.lower())
             ]
         return self._figures[kind, number]
 
