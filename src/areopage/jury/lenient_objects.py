@@ -1,6 +1,7 @@
 """Objects with signs that JSON does not know: other spaces, full-width punctuation, curly quotation marks, LaTeX's backslashes.
 
-Outside of texts such a sign stands for one sign of JSON only. In a text, a backslash that begins no escape stands for itself.
+Outside of texts such a sign, and an escaped space, stands for one sign of JSON only. In a text, a backslash that begins no escape
+stands for itself.
 """
 
 import re
@@ -18,7 +19,8 @@ _TOKEN = late_pattern(
     r'"(?P<straight>(?:[^"\\]|\\.)*+)"|“(?P<curly>[^“”]*+)”|＂(?P<wide>[^＂]*+)＂|(?P<lone>["“”＂])|[{}\[\]｛｝［］]|[^"“”＂{}\[\]｛｝［］]++',
     re.DOTALL,
 )
-_ESCAPE = late_pattern(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|[\\"]')
+_ESCAPE = late_pattern(r'\\(?:["\\/bfnrt\']|u[0-9a-fA-F]{4})|[\\"]')
+_ESCAPED_SPACE = late_pattern(r"\\[nrt]")
 
 
 def plain_object(text: str, start: int) -> tuple[str, int] | None:
@@ -32,7 +34,7 @@ def plain_object(text: str, start: int) -> tuple[str, int] | None:
         if body is not None:
             pieces.append(f'"{_ESCAPE.sub(_escaped, body)}"')
             continue
-        signs = token[0].translate(PLAIN_SIGNS)
+        signs = _ESCAPED_SPACE.sub(" ", token[0].translate(PLAIN_SIGNS))
         pieces.append(signs)
         depth += _SOME_PLAIN.get(ord(signs[0]), 0)
         if depth == 0:
@@ -41,4 +43,6 @@ def plain_object(text: str, start: int) -> tuple[str, int] | None:
 
 
 def _escaped(match: re.Match[str]) -> str:
+    if match[0] == "\\'":
+        return "'"
     return match[0] if len(match[0]) > 1 else f"\\{match[0]}"

@@ -4,6 +4,7 @@ strict JSON → fences and thoughts stripped → json-repair. A score outside th
 `jury.reader` decides which of the objects count.
 """
 
+import html
 import json
 import math
 import re
@@ -16,23 +17,26 @@ from msgspec import Struct
 from areopage.criteria import Scale
 from areopage.jury.lenient_objects import HIDDEN, plain_object
 from areopage.jury.refusals import is_refusal
-from areopage.jury.score_texts import LABEL, is_in_doubt, score_in
+from areopage.jury.score_texts import LABEL, is_in_doubt, may_group, score_in
 from areopage.scoring import NotApplicable, Outcome, Refused, Scored, Unparsed
 from areopage.text import split_thoughts
 
 SCORE_KEY = re.compile(
-    r"[\"'“]?(?<![A-Za-z0-9_])score(?![A-Za-z0-9_])[\"'”]?\s*[:=：]\s*(?P<quote>[\"'“]?)[*_`]{0,3}(?P<number>-?[0-9]{1,6}(?:[.,][0-9]{1,30})?)",
+    r"[\"'“]?(?<![A-Za-z0-9_])score(?![A-Za-z0-9_])[\"'”]?\s*[:=：]\s*(?P<quote>[\"'“]?)[*_`]{0,3}\+?"
+    r"(?P<number>-?(?:[0-9]{1,6}(?:[.,][0-9]{1,30})?|\.[0-9]{1,30}))",
     re.IGNORECASE,
 )
 _VALUE = re.compile(r"(?P<value>[^,}\n]{1,40}+)(?P<end>[,}\n]?)")
 _QUOTED_KEY = re.compile(r"[\"'“]score[\"'”]", re.IGNORECASE)
 # what must follow a number for it to be whole: the closing quote where there was an opening one ("4, may be cut from "4,5")
 _SCORE_END = re.compile(
-    rf"[*_`]{{0,3}}+(?:[^\S\n]*+/[^\S\n]*+[0-9]{{1,6}}(?:\.[0-9]{{1,30}})?+)?+[*_`]{{0,3}}+[^\S\n]*+(?:{LABEL}[^\S\n]*+)?+(?:[,}}\n]|//|/\*|#)"
+    rf"(?:\.(?![0-9]))?+[*_`]{{0,3}}+(?:[^\S\n]*+/[^\S\n]*+[0-9]{{1,6}}(?:\.[0-9]{{1,30}})?+)?+[*_`]{{0,3}}+[^\S\n]*+(?:{LABEL}[^\S\n]*+)?+(?:[,}}\n]|//|/\*|#)"
 )  # or a comment
 _QUOTED_SCORE_END = re.compile(r"\s*+(?:/\s*+\d{1,6}(?:\.\d{1,30})?\s*+)?[\"'”]", re.ASCII)
 _KEY_PLACE = re.compile(r"(?:[{,]|[\"'”\]][^\S\n]*+\n)\s*+[\"'“]?score[\"'”]?\s*+[:=：]", re.IGNORECASE)
 _BRACE = re.compile("[{｛]")
+_ESCAPED = re.compile(r'\{(?:\s|\\[nrt])*+\\"')
+_DOUBLED = re.compile(r"\{\s*+\{")
 _PROSE_BRACES = re.compile(r"[{｛]++(?![^{}｛｝]*score)[^{}｛｝\"'“”＂:=：＝]*+[}｝]++", re.IGNORECASE)
 """Braces of a sentence, a formula or code (`{1, 2}`, `\\frac{1}{2}`, `{{name}}`): no object can begin there, and none goes on."""
 _HIDDEN = re.compile(f"[{HIDDEN}]+")
@@ -105,6 +109,9 @@ def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> Opene
     if thoughts.state == "unopened" and _scores_in(bare) and not _scores_in(thoughts.thoughts) <= _scores_in(bare):
         reason = "a verdict before the end of the thoughts, and another one behind it"
         return Unopened(outcome=Unparsed(reason=reason), steps=("strict", "stripped"))
+    if (respelt := _respelt(bare, decoder)) is not None:
+        answer, bare = respelt
+        return Opened(objects=(answer,), starts=(0,), whole=False, broken=False, bare=bare, steps=("strict", "stripped"))
     objects, behind, broken = _top_level_objects(bare, hook)
     return Opened(
         objects=tuple(objects.values()),
@@ -115,6 +122,30 @@ def open_answer(text: str, finish_reason: str, guarded: frozenset[str]) -> Opene
         bare=bare,
         steps=("strict", "stripped"),
     )
+
+
+def _respelt(bare: str, decoder: json.JSONDecoder) -> tuple[dict[str, Any], str] | None:
+    """The object that an answer is as a whole: with its quotation marks escaped, as HTML, or in two pairs of braces.
+
+    Its text, which is compared with the one under judgment, comes with it.
+    """
+    text = bare.strip()
+    if not (text.startswith("{") and text.endswith("}")):
+        return None
+    try:
+        if _ESCAPED.match(text):
+            text = json.loads(f'"{text}"', strict=False)
+            value = decoder.decode(text)
+        elif '"' not in text and "&quot;" in text:
+            value = decoder.decode(html.unescape(text))
+        elif _DOUBLED.match(text):
+            text = text[1:-1].strip()
+            value = decoder.decode(text)
+        else:
+            return None
+    except (ValueError, RecursionError):
+        return None
+    return (value, text) if isinstance(value, dict) else None
 
 
 @lru_cache(maxsize=64)  # many answers have the same keys
@@ -225,6 +256,8 @@ def repaired_verdict(text: str, finish_reason: str, scale: Scale, *, may_not_app
     """
     matches = list(SCORE_KEY.finditer(text))
     scores = _scores_in(text)
+    if any(may_group(match["number"], scale) and "," in match["number"] for match in matches):
+        return Unparsed(reason=f"the score is {matches[0]['number']}")
     if not scores:
         return Unparsed(reason="cut before the score" if finish_reason == "length" else "broken JSON without a score")
     if len(scores) > 1:

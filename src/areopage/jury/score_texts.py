@@ -36,7 +36,7 @@ def score_in(text: str, scale: Scale) -> float | None:
     match = _SCORE.fullmatch(plain)
     if match is None or (match["end"] is not None and float(match["end"]) != scale.max):
         return None
-    if is_in_doubt(match["label"] or ""):
+    if is_in_doubt(match["label"] or "") or may_group(match["number"], scale):
         return None
     return float(match["number"].replace(",", "."))
 
@@ -44,3 +44,8 @@ def score_in(text: str, scale: Scale) -> float | None:
 def is_in_doubt(label: str) -> bool:
     """Whether the words behind a number say another number, or that it is none."""
     return _NUMERALS.search(label) is not None or not _DOUBTS.isdisjoint(word.lower() for word in _WORD.findall(label))
+
+
+def may_group(number: str, scale: Scale) -> bool:
+    """Whether the mark in a number may part thousands: 1,000 and 1.000 on a scale that goes as far."""
+    return scale.max >= 1_000 and len(re.split("[.,]", number)[-1]) == 3 and ("." in number or "," in number)
