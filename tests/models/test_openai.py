@@ -722,3 +722,46 @@ def test_an_answer_that_stands_elsewhere_is_named_by_its_field(reply: dict[str, 
 def test_a_gateways_own_code_and_message_are_told_where_no_answer_stands_beside_them() -> None:
     with pytest.raises(CallUnreachable, match="answered 200: quota exceeded"):
         generate(replying({"code": 1001, "message": "quota exceeded", "data": None}))
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (500, 'response_format type must be one of "text" or "json_object", but got: json_schema'),
+        (501, "response_format of type json_schema is not implemented"),
+        (404, "No endpoints found that support the requested parameters: response_format"),
+    ],
+)
+def test_a_schema_that_is_refused_with_another_status_is_left_out(status: int, message: str) -> None:
+    fake = NoSchema(status, message)
+    assert generate(fake, schema=SCHEMA, times=2).text == "{}"
+    formats = [body.get("response_format", {}).get("type") for _, body in fake.requests]
+    assert formats == ["json_schema", "json_object", "json_object"]
+
+
+class NoSchema(FakeServer):
+    """A server that refuses a JSON schema, and takes json_object."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__()
+        self._refusal = web.json_response({"error": {"message": message}}, status=status).body, status
+
+    async def _handle(self, request: web.Request) -> web.Response:
+        body = json.loads(await request.read() or "null")
+        self.requests.append((request.path, body))
+        if body.get("response_format", {}).get("type") == "json_schema":
+            return web.Response(body=self._refusal[0], status=self._refusal[1], content_type="application/json")
+        return web.json_response(answer({"content": "{}"}))
+
+
+def test_a_server_that_fails_for_another_reason_is_asked_with_the_schema_again() -> None:
+    fake = replying({"error": {"message": "out of memory"}}, 500)
+    with pytest.raises(CallUnreachable, match="answered 500: out of memory"):
+        generate(fake, schema=SCHEMA)
+    assert len(fake.requests) == 1
+
+
+@pytest.mark.parametrize("word", ["abort", "cancelled", "insufficient_system_resource", "TIMEOUT"])
+def test_an_answer_that_the_server_broke_off_is_worth_another_try(word: str) -> None:
+    with pytest.raises(CallUnreachable, match=f"the server broke its answer off \\({word}\\)"):
+        generate(replying(answer({"content": '{"score": 4, "explanation": "It'}, finish_reason=word)))

@@ -202,7 +202,7 @@ class JsonServer:
             if _is_page(reply.content, reply.headers.get("content-type", "")):
                 what = "a web page, not the JSON expected: is the address right?"
             elif not reply.content.strip():
-                what = "empty"
+                what = "empty, not the JSON expected"
             elif reply.content.startswith(b"\x1f\x8b"):
                 what = "packed with gzip, which no header content-encoding says: correct the server, or a proxy in front of it"
             raise CallUnreachable(f"{self.address}{path}: the answer is {what}") from error

@@ -26,6 +26,8 @@ from areopage.models.window import PromptMeter
 
 PROBE = (Message("user", "ok"),)
 """The shortest call."""
+SCHEMA_FIELDS = ("response_format", "json_schema", "guided_json")
+"""Fields of a request that state a schema: a fault that names one is about it."""
 Reply = TypeVar("Reply")
 
 
@@ -83,10 +85,13 @@ class ChatModel(ABC, Generic[Reply]):
         """The completion that a fault stands for; or raise the fault, as the kind that it is."""
         raise fault
 
-    def _is_about_schema(self, fault: CallRejected) -> bool:
-        return fault.status in (400, 422) and any(sign in str(fault).lower() for sign in self.schema_signs)
+    def _is_about_schema(self, fault: CallError) -> bool:
+        message = str(fault).lower()
+        if isinstance(fault, CallRejected) and fault.status in (400, 422):
+            return any(sign in message for sign in self.schema_signs)
+        return any(field in message for field in SCHEMA_FIELDS)  # some servers answer 404, 500 or 501
 
-    def _next_mode(self, fault: CallRejected, at: int, last: int) -> int | None:
+    def _next_mode(self, fault: CallError, at: int, last: int) -> int | None:
         """The number of the way of stating a schema to try after the rejection of number `at`; None: the schema is not why."""
         return at + 1 if self._is_about_schema(fault) else None
 
@@ -165,7 +170,7 @@ class ChatModel(ABC, Generic[Reply]):
             try:
                 reply = await self._post({**body, **fields})
                 completion = self._completion(reply, time.perf_counter() - started)
-            except CallRejected as fault:
+            except (CallRejected, CallUnreachable) as fault:
                 last = len(modes) - 1
                 after = None if schema is None or at == last else self._next_mode(fault, at, last)
                 if after is None:

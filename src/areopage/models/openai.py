@@ -14,7 +14,7 @@ from areopage.errors import CallError, CallRejected, CallUnreachable, ModelError
 from areopage.models.error_bodies import CONTENT_FILTER, TOO_LONG_CODES
 from areopage.models.json_chat import PROBE, ChatModel
 from areopage.models.known_providers import SchemaMode
-from areopage.models.openai_replies import OpenAIReply, completion_of
+from areopage.models.openai_replies import BROKEN_OFF, OpenAIReply, completion_of
 from areopage.models.port import CALLED, FILTERED, SERVER, Completion, Message, ModelStatus, Options, Schema, sent
 from areopage.models.servers import ListedModel, ModelServer
 from areopage.models.untaken import renamed
@@ -162,13 +162,16 @@ class OpenAIModel(ChatModel[OpenAIReply]):
         fills = is_unknown and self._meter.fills_a_usual_window(messages, count)
         return fills or self._meter.was_cut(messages, count, self._context_length or window_of(options.get("num_ctx")))
 
-    def _is_about_schema(self, fault: CallRejected) -> bool:
-        return fault.code not in (CONTENT_FILTER, *TOO_LONG_CODES) and super()._is_about_schema(fault)
+    def _is_about_schema(self, fault: CallError) -> bool:
+        is_settled = isinstance(fault, CallRejected) and fault.code in (CONTENT_FILTER, *TOO_LONG_CODES)
+        return not is_settled and super()._is_about_schema(fault)
 
-    def _next_mode(self, fault: CallRejected, at: int, last: int) -> int | None:
-        if fault.status not in (400, 422) or fault.code in (CONTENT_FILTER, *TOO_LONG_CODES):
+    def _next_mode(self, fault: CallError, at: int, last: int) -> int | None:
+        if self._is_about_schema(fault):
+            return at + 1
+        if not isinstance(fault, CallRejected) or fault.status not in (400, 422):
             return None
-        return at + 1 if self._is_about_schema(fault) else last
+        return None if fault.code in (CONTENT_FILTER, *TOO_LONG_CODES) else last
 
     def _explained(self, fault: CallError, options: Options) -> Completion:
         """The completion of a call that a content filter refused; any other fault is raised."""
@@ -184,6 +187,8 @@ class OpenAIModel(ChatModel[OpenAIReply]):
         choice = next(filter(None, reply.choices or ()), None)
         if choice is not None and (choice.error or choice.finish_reason == "error"):
             raise self._fault_in(choice.error)
+        if choice is not None and (choice.finish_reason or "").lower() in BROKEN_OFF:
+            raise CallUnreachable(f"{self.server.address}{self.path}: the server broke its answer off ({choice.finish_reason})")
         try:
             return completion_of(reply, choice, seconds)
         except LookupError as error:

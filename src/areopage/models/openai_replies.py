@@ -22,6 +22,8 @@ _ENDS = {
     for word in words.split()
 }
 """Words of providers for why an answer ended, and those of the protocol."""
+BROKEN_OFF = frozenset({"abort", "aborted", "cancelled", "canceled", "timeout", "insufficient_system_resource"})
+"""Words of servers (vLLM, SGLang, DeepSeek) for an answer that they did not bring to its end."""
 _LONGEST_NAME = 60
 _ELSEWHERE = ("data", "result", "response", "output", "content")
 _TEXTS = ("text", "output_text")
