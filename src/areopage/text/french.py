@@ -10,7 +10,7 @@ UNITS = {
 }  # fmt: skip
 # Adjectives for a number of months.
 PERIODS = {
-    3: "trimestriel", 6: "semestriel", 12: "annuel", 24: "biennal bisannuel", 36: "triennal", 48: "quadriennal",
+    2: "bimestriel", 3: "trimestriel", 6: "semestriel", 12: "annuel", 24: "biennal bisannuel", 36: "triennal", 48: "quadriennal",
     60: "quinquennal", 120: "décennal",
 }  # fmt: skip
 NEGATIONS = "pas rien aucun aucune nul nulle jamais sans ni"

@@ -124,7 +124,7 @@ UNIT_CUES: Mapping[str, Mapping[int, tuple[str, ...]]] = MappingProxyType(
 )
 """By the unit of durations, and by factor: what a text has that speaks of such a unit, in lower case."""
 PERIODS: Mapping[int, tuple[str, ...]] = MappingProxyType(
-    {months: tuple(f"{french.PERIODS[months]} {english.PERIODS[months]}".split()) for months in french.PERIODS}
+    {months: tuple(f"{french.PERIODS[months]} {english.PERIODS.get(months, '')}".split()) for months in french.PERIODS}
 )
 """By a number of months: the adjectives for it."""
 

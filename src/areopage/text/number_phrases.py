@@ -7,6 +7,9 @@
 | times | deux heures et quart, dix heures moins le quart, half past nine | 2 h 15, 9 h 45, 9:30 |
 | times | à midi, until midnight | 12h00, 0h00 |
 | groups | une vingtaine de personnes, a dozen eggs, sous huitaine | ≃ 20 personnes, ≃ 12 eggs, ≃ 8 jours |
+| times | trois heures de l'après-midi, huit heures du soir | 15h00, 20h00 |
+| decimals | two point five, un virgule quatre, two and a half months | 2.5, 1.4, 2.5 months |
+| decades | les années 70 | les années 1970 |
 | periods | un semestre, tous les trimestres, a fortnight, two decades | 6 mois, tous les 3 mois, 14 days, 20 years |
 | rates | 24h/24, 7 jours sur 7, 24/7 | 24 h par jour, 7 jours par semaine |
 | multiples | twice, three-fold | 2 times, 3 times |
@@ -53,7 +56,8 @@ _SHARES = re.compile(
     rf"|{_COUNT}{_S}(?P<many>tiers|(?:{_FRENCH})s)(?![\w-]|{_S}de{_S}finale))"
 )
 _ENGLISH_SHARES = re.compile(
-    rf"(?<![\w-])(?:(?P<half>(?:(?:one|a)[ \u00a0-])?half)(?={_S}(?:of|the|its|their|his|her|all|your|our)(?!\w))"
+    rf"(?<![\w.,-])(?:(?P<whole>[0-9]{{1,3}}){_S}and{_S}(?:a|one)[ \u00a0-]half(?=[ \u00a0-][a-z]))"
+    rf"|(?<![\w-])(?:(?P<half>(?:(?:one|a)[ \u00a0-])?half)(?={_S}(?:of|the|its|their|his|her|all|your|our)(?!\w))"
     rf"|(?:an?|one)[ \u00a0-](?P<one>{_ENGLISH})(?={_S}of{_S}(?!an?{_S}))"
     rf"|one[ \u00a0-](?P<single>{_ENGLISH})(?![\w-])"
     rf"|(?P<count>[2-9]|1[0-9])(?:-(?P<joined>(?:{_ENGLISH})s)"
@@ -68,7 +72,8 @@ _BY = re.compile(rf"(?<!\w){_CHANGED}{_S}d['’]\Z")
 _BEFORE_SHARE = 30  # characters in which these stand
 _HOURS = re.compile(
     rf"(?<![\w-])(?:(?P<half>(?:une{_S})?demi[ -]heure|(?:a[ \u00a0])?half[ -]an?[ -]hour|(?:a[ \u00a0])?half[ -]hour)s?"
-    rf"|(?:(?P<more>3|trois)[ \u00a0-])?(?:(?:un|a|1){_S})?(?:quarts?{_S}d['’]heure|quarters?{_S}of{_S}an{_S}hour))(?!\w)"
+    rf"|(?:(?P<more>3|trois)[ \u00a0-])?(?:(?:un|a|1){_S})?"
+    rf"(?:quarts?{_S}d['’]heure|quarters?(?:{_S}of{_S}an)?[ \u00a0-]hours?))(?!\w)"
 )
 _CLOCK = re.compile(
     rf"(?<![\w.,:])(?P<hour>[0-9]{{1,2}}){_S}?(?:h|heures?){_S}(?:(?P<quarter>et{_S}quart)"
@@ -102,6 +107,13 @@ _RATES = re.compile(
     rf"(?<![\w.,/-])(?:(?P<hours>[0-9]{{1,2}}){_S}?h(?:eures?)?{_S}?(?:/|sur){_S}?24|(?P<days>[1-7]){_S}?j(?:ours?)?{_S}?(?:/|sur){_S}?7"
     r"|24/(?P<week>[5-7]))(?![\w/]|[.,][0-9])"
 )
+_DECADES = re.compile(rf"(?<!\w)années{_S}(?P<decade>[3-9]0)(?![\w%]|[.,][0-9]|{_S}[0-9])")
+_HALF_DAY = re.compile(
+    rf"(?<![\w.,:])(?P<hour>[1-9]|1[01]){_S}?(?:h|heures?)(?:{_S}?(?P<minute>[0-5][0-9]))?{_S}(?:de{_S}l['’]après-midi|du{_S}soir)(?!\w)"
+)
+_DECIMALS = re.compile(
+    rf"(?<![\w.,-])(?P<whole>une?|one|[0-9]{{1,6}}){_S}(?:point|virgule){_S}(?P<rest>[0-9]{{1,4}})(?![\w]|[.,][0-9])"
+)
 _MULTIPLES = {"doubl": 2, "tripl": 3, "quadrupl": 4, "quintupl": 5, "décupl": 10, "centupl": 100, "twice": 2, "thrice": 3}
 _MULTIPLIED = re.compile(
     rf"(?<![\w-])(?:(?P<word>twice|thrice)|multipl(?:i[^\W\d_]{{1,6}}|y|ying){_S}(?:par|by){_S}(?P<times>[2-9]|1[0-9]|100)(?![\w%]|[.,][0-9])"
@@ -113,6 +125,8 @@ _MULTIPLIED = re.compile(
 
 def _share(match: re.Match[str]) -> str:
     groups = match.groupdict()
+    if groups.get("whole"):
+        return f"{groups['whole']}.5"
     plural = groups["many"] or groups.get("joined")
     word = groups["one"] or groups.get("rare") or groups.get("by") or groups.get("single")
     parts = 2 if groups["half"] else _PARTS[word] if word else _parts_of(plural or "quarters")
@@ -178,6 +192,20 @@ def _rate(match: re.Match[str]) -> str:
     return days if match["days"] else f"24 h par jour, {days}"
 
 
+def _decade(match: re.Match[str]) -> str:
+    written = match.group()
+    return f"{written[:-2]}19{match['decade']}"
+
+
+def _half_day(match: re.Match[str]) -> str:
+    return f"{int(match['hour']) + 12}h{match['minute'] or '00'}"
+
+
+def _decimal(match: re.Match[str]) -> str:
+    whole = match["whole"]
+    return f"{whole if whole.isdigit() else 1}.{match['rest']}"
+
+
 def _multiple(match: re.Match[str]) -> str:
     root = match["word"] or match["noun"] or match["verb"] or match["english"]
     number = match["times"] or _MULTIPLES[root]
@@ -201,6 +229,9 @@ _BY_WORDS: Sequence[tuple[Set[str], Sequence[str], re.Pattern[str], _Writer]] = 
         _CLOCK,
         _time,
     ),
+    (frozenset(["midi", "soir"]), ("après-midi", "du soir"), _HALF_DAY, _half_day),
+    (frozenset(["ann"]), ("années",), _DECADES, _decade),
+    (frozenset(["point", "virgule"]), (), _DECIMALS, _decimal),
     (frozenset(["midi", "minuit", "noon", "midnight"]), (), _NOON, _noon),
     (frozenset([word for group in _GROUPS for word in (group, f"{group}s")]), (), _GROUPED, _group),
     (

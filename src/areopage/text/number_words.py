@@ -36,7 +36,7 @@ _MULTIPLYING = frozenset(["hundred", "thousand", "million", "millions", "milliar
 _HALVED = ("million", "millions", "milliard", "milliards", "billion")
 _NO_BEGINNING = frozenset(["cents", "vingts"])
 
-_JOIN = r"(?:-[ \n]|[ \u00a0\u202f\u2009\n-])"
+_JOIN = r"(?:-[ \n]|[ ]-|[ \u00a0\u202f\u2009\n-])"
 _NEXT = re.compile(rf"(?P<gap>{_JOIN}(?P<and>(?:et|and){_JOIN})?)(?P<word>[a-z]{{2,9}})(?![^\W_])")
 _ORDINAL = re.compile(
     rf"{_JOIN}(?:et{_JOIN})?(?:[a-z]{{2,9}}i[eè]mes?|(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|[a-z]{{3,5}}teen|[a-z]{{3,5}}tie)th"

@@ -33,7 +33,7 @@ _ODD_CUE = re.compile(f"[{_ALONE}{_RAISED}{_FRACTION_SIGNS}]")  # a single set i
 # A fraction that belongs to a whole number or a time, "2 1/2", "1/2 hour"; "2/3 hours" may be two to three.
 _MIXED = re.compile(
     r"(?<![\w.,/:-])(?:(?P<whole>[0-9]{1,3})[ \u00a0](?P<part>1/[2-4]|2/3|3/4)(?![\w/-]|[.,][0-9])"
-    r"|(?P<alone>1/[24]|3/4)(?=[ \u00a0](?:heure|hour|jour|journée|day|an|year)(?!\w)))"
+    r"|(?P<alone>1/[24]|3/4)(?=(?:[ \u00a0](?:heure|hour|jour|journée|day|an|year)|[ \u00a0]?h)(?!\w)))"
 )
 _NO_LETTERS = bytes(sign if chr(sign).islower() and sign < 128 else 32 for sign in range(256))
 # The first of a month; "premier" alone is no number.

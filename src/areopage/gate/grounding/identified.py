@@ -37,7 +37,7 @@ _IN_YEAR = re.compile(r"(?:(?<!\w)(?:in|en|since|depuis)[ \u00a0]['’]?|(?<!\w)
 _BEFORE_YEAR = 10  # characters
 # T2 2024, Q2, H1: also names of other things, but then no text has them as periods.
 _CODED_PERIODS = {"T": "quarter", "Q": "quarter", "S": "half-year", "H": "half-year"}
-_PERIODS = frozenset(_CODED_PERIODS.values())
+_PERIODS = frozenset([*_CODED_PERIODS.values(), "fortnight"])
 _CODED = re.compile(r"(?<!\w)(?:[TQ][1-4]|[SH][12]|[1-4][TQ])(?!\w)")
 _PERIOD_CODE = re.compile("[TQ][1-4]|[SH][12]")
 _IN_THOUSANDS = re.compile(r"[0-9]{1,3}[.,][0-9]{3}")

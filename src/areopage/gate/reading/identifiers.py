@@ -164,6 +164,7 @@ _UNITS: Mapping[str, Mapping[int | Decimal, str]] = {
     "frequency": {10**6: "ghz", 1000: "mhz", 1: "khz", Decimal("0.001"): "hz"},
     "sound": {1: "db"},
     "turning": {1: "tr/min rpm"},
+    "time": {1: "s sec seconde secondes second seconds", Decimal("0.001"): "ms millisecondes milliseconds"},
 }
 
 
@@ -184,7 +185,7 @@ _KINDS = {
 _MEASURED = re.compile(
     r"[ \u00a0\u202f\u2009-]{0,2}(?P<unit>"
     + "|".join(map(re.escape, sorted(_KINDS, key=len, reverse=True))).replace(r"\ ", "[ \u00a0\u202f\u2009]")
-    + r")(?![\w/²³])",
+    + r")(?![\w/²³'’])",
     re.IGNORECASE,
 )
 _SPACE = re.compile("[\u00a0\u202f\u2009]")
@@ -211,7 +212,7 @@ ADDRESS, AMOUNT = "address", "amount"
 _HOUR = re.compile(r"(?<![\w.,:/-])(?P<hour>[0-9]{1,2})(?:[.:h](?P<minute>[0-5][0-9]))?[ \u00a0]?(?P<half>[ap])\.?m\b")
 ORDINAL = "ordinal"
 # Short ones are units only as they are written: "5 A", not "5 a day".
-_SHORT = "V A W mA mV kV kW MW L l m g t To Go Mo TB GB MB ha cm mm km kg mg cl ml dB Hz Wh mW C F K ºC ºF ºK"
+_SHORT = "V A W mA mV kV kW MW L l m g t To Go Mo TB GB MB ha cm mm km kg mg cl ml dB Hz Wh mW C F K ºC ºF ºK s ms"
 _AS_WRITTEN = frozenset(_SHORT.split())
 
 _WEEKDAYS = {
@@ -393,6 +394,8 @@ def unit_after(text: str, end: int) -> tuple[str, Decimal]:
         if match:
             written = _SPACE.sub(" ", match["unit"])
             short = written.strip()
+            if text[match.start() - 1 : match.end()] == "0s":
+                continue  # the 1980s
             if len(short) > 2 or short in _AS_WRITTEN or not short.isalpha():
                 return _KINDS.get(written) or _KINDS[written.lower()]
     return "", Decimal(1)

@@ -23,8 +23,13 @@ _ENGLISH = (
     " seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third twenty-fourth twenty-fifth twenty-sixth"
     " twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
 )
+_TENS = (
+    "quarantième fortieth/cinquantième fiftieth/soixantième sixtieth/soixante-dixième septantième seventieth"
+    "/quatre-vingtième eightieth/quatre-vingt-dixième nonantième ninetieth/centième hundredth"
+)
 _WORDS: Mapping[str, int] = MappingProxyType(
-    {
+    {form: 10 * ten for ten, forms in enumerate(_TENS.split("/"), 4) for form in forms.split()}
+    | {
         form: number
         for language in (_FRENCH, _ENGLISH)
         for number, forms in enumerate(language.split(), 1)
@@ -39,6 +44,7 @@ _NOUNS: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys(("édition", "edition"), "edition")
     | dict.fromkeys(("anniversaire", "anniversary"), "anniversary")
     | dict.fromkeys(("trimestre", "trimestres", "trim", "quarter", "quarters"), "quarter")
+    | dict.fromkeys(("quinzaine", "quinzaines"), "fortnight")
     | dict.fromkeys(("semestre", "semestres", "semester", "semesters"), "half-year")
 )
 """What an ordinal in words stands before, in one word for both languages."""

@@ -50,7 +50,7 @@ _MONEY_CUE = (
 _SIGNS = ("%", "‰", "point", "million", "milliard", " an", "-an", " h", "h ", "h0", "h1", "h2", "h3", "h4", "h5")
 _NEAR = re.compile(
     "|".join(map(re.escape, (*_SIGNS, *_TIME)))
-    + rf"|{_MONEY_CUE}|bps?(?![a-z])|[0-9][ \u00a0\u202f]?(?:j|sem)(?![a-z])|[0-9]/[0-9]|[0-9]\.[0-9][0-9]\.|(?<![a-z])pt?[0-9]"
+    + rf"|{_MONEY_CUE}|bps?(?![a-z])|[0-9][ \u00a0\u202f]?(?:h|j|sem)(?![a-z])|[0-9]/[0-9]|[0-9]\.[0-9][0-9]\.|(?<![a-z])pt?[0-9]"
 )
 PERCENTAGE_CUE = re.compile("%|cent|‰|point|bp|pp")
 AMOUNT_CUE = re.compile(_MONEY_CUE)
