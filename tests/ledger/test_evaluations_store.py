@@ -268,6 +268,17 @@ def test_a_judges_work_is_summed_over_days_by_outcome_and_currency(
     assert (two.judge, two.calls, two.outcomes) == ("two", 1, {})
 
 
+def test_the_tokens_of_a_day_may_be_more_than_two_thousand_million(
+    scores: Evaluations, monitored: Ledger, scored: MakeScore
+) -> None:
+    for number in range(30):
+        judgment = judged(f"j{number}", prompt_tokens=100_000_000, completion_tokens=100_000_000)
+        evaluate(monitored, scored(f"a{number}", prompt_tokens=100_000_000), [judgment])
+    [use] = Days(monitored).judges(YEAR)
+    [totals] = Days(monitored).totals(YEAR, Scope(suite="s"))
+    assert (use.prompt_tokens, use.completion_tokens, totals.prompt_tokens) == (3_000_000_000,) * 3
+
+
 def test_totals_say_what_was_done_each_day(scores: Evaluations, monitored: Ledger, scored: MakeScore) -> None:
     evaluate(monitored, scored("a", seconds=1.5, prompt_tokens=10, completion_tokens=None))
     evaluate(monitored, scored("b", score_global=None, grade="unscored", variant="B", seconds=2.0, prompt_tokens=5))

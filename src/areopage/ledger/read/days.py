@@ -39,8 +39,9 @@ _DECIMALS = 2
 _DAY_KEY = ("day", "kind", "name", "value", "detail", "origin", "suite", "source", "variant", "currency")
 _DAY_SUMS = ("count", "seconds", "prompt_tokens", "completion_tokens", "cost")
 _VALUES = ("scored", "unscored", "failed", "left_out")
-_SUMS = [  # a row's own `count` is that of a tuple
-    func.sum(days.c[name]).label(label) for name, label in zip(_DAY_SUMS, ("rows", *_DAY_SUMS[1:]), strict=True)
+_SUMS = [  # a row's own `count` is that of a tuple; PostgreSQL sums tokens as decimals
+    func.sum(days.c[name]).cast(days.c[name].type).label(label)
+    for name, label in zip(_DAY_SUMS, ("rows", *_DAY_SUMS[1:]), strict=True)
 ]
 _SCORE_KEY = ("day", "variant", "criterion", "score", "suite", "origin", "source")
 _SCORE_SUMS = ("answers", "total")

@@ -6,6 +6,7 @@ The index of words over answers is not among them: it differs by database (see `
 """
 
 from sqlalchemy import Boolean, Column, Date, DateTime, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
+from sqlalchemy.types import BigInteger
 
 from areopage.ledger.tables import answer_tables
 from areopage.ledger.tables.answer_tables import LONGEST_NAME, partial_index
@@ -61,8 +62,8 @@ days = Table(
     Column("currency", String(8), primary_key=True, server_default=""),
     Column("count", Integer, nullable=False),
     Column("seconds", Float, nullable=False, server_default="0"),
-    Column("prompt_tokens", Integer, nullable=False, server_default="0"),
-    Column("completion_tokens", Integer, nullable=False, server_default="0"),
+    Column("prompt_tokens", BigInteger, nullable=False, server_default="0"),
+    Column("completion_tokens", BigInteger, nullable=False, server_default="0"),
     Column("cost", Float, nullable=False, server_default="0"),
     sqlite_with_rowid=False,
 )
