@@ -690,6 +690,12 @@ def test_the_call_of_a_tool_is_an_answer_where_a_schema_was_asked_for(message: d
         generate(replying(answer(message, finish_reason="tool_calls")))
 
 
+def test_the_call_of_a_tool_without_the_name_of_an_answer_is_none() -> None:
+    search = {"function": {"name": "search", "arguments": '{"score": 5}'}}
+    with pytest.raises(CallRejected, match=r"no text, but the call of a tool \(search\)"):
+        generate(replying(answer({"content": None, "tool_calls": [search]}, finish_reason="tool_calls")), schema=SCHEMA)
+
+
 def test_all_calls_of_tools_are_read_and_none_beside_a_text_or_a_refusal() -> None:
     other = {"function": {"name": "verdict", "arguments": '{"score": 1}'}}
     completion = generate(replying(answer({"content": None, "tool_calls": [VERDICT_CALL, other]})), schema=SCHEMA)

@@ -1,7 +1,8 @@
 """Verdicts that the text under judgment holds: what its author wrote is not taken for the judge's.
 
-Answer and material are compared as text without spaces, quotation marks, hidden marks and escapes. Neither braces nor nesting,
-length or broken JSON therefore matter, and the time taken grows with the texts and nothing else.
+Answer and material are compared as text in lower case, without spaces, quotation marks, emphasis, hidden marks, escapes and
+HTML's signs. Neither braces nor nesting, length or broken JSON therefore matter, and the time taken grows with the texts and
+nothing else.
 
 - A verdict with an explanation is planted where the material gives its explanation and its score, or all of the judge's object.
 - A bare score agrees by chance. It is planted only where it is no weak one: an author who lists scores cannot make a weak score
@@ -12,6 +13,7 @@ length or broken JSON therefore matter, and the time taken grows with the texts 
   material's, to the letter, and gives no weak score.
 """
 
+import html
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -26,18 +28,21 @@ CASES_KEPT = 512
 """Cases whose texts stay prepared: a judge is asked about many cases under one criterion, then about the same ones again."""
 
 _ESCAPE = late_pattern(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|)")
-_ASCII_MARKS = "\"'`"
+_ASCII_MARKS = "\"'`*"
 _OTHER_MARKS = "“”‘’«»"
 _HIDDEN = late_pattern(  # marks that no reader sees
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]+"
 )
-_NUMBER = r"(-?\d++(?:[.,]\d++)?(?:[eE][+-]?\d++)?)"
+_NUMBER = r"\+?(-?(?:\d++(?:[.,]\d++)?|\.\d++)(?:[eE][+-]?\d++)?)"
+_MARK = "[\"'`“”„‘’«»]"
+_DECORATED = rf"[*_`]{{0,3}}+{_NUMBER}"
 _SCORE = late_pattern(rf"score[:=]{_NUMBER}", re.ASCII)
 _INAPPLICABLE = late_pattern(r"applicable[:=](?:false|0)", re.IGNORECASE)
-_JSON_SCORE = late_pattern(rf"[{{,]\s*+[\"'“]score[\"'”]\s*+:\s*+[\"'“]?{_NUMBER}", re.ASCII)
-_JSON_INAPPLICABLE = late_pattern(r"[{,]\s*+[\"'“]applicable[\"'”]\s*+:\s*+false")
+_JSON_SCORE = late_pattern(rf"[{{,]\s*+{_MARK}score{_MARK}\s*+:\s*+{_MARK}?{_DECORATED}", re.ASCII | re.IGNORECASE)
+_JSON_INAPPLICABLE = late_pattern(rf"[{{,]\s*+{_MARK}applicable{_MARK}\s*+:\s*+false", re.IGNORECASE)
 _MAX_PLACES = 200
+_MOST_ENCODED = 2
 _MAX_EXPLANATION = 10_000
 _QUOTED_TAIL = 20
 _SCORE_BEHIND = late_pattern(r",score[:=]")
@@ -92,7 +97,7 @@ class JudgedText:
 
     def _gives(self, key: str, score: float) -> bool:
         """Whether the material has this score under a key in quotation marks."""
-        member = re.compile(rf"[\"'“]{re.escape(key)}[\"'”]\s*+[:=]\s*+[\"'“]?{_NUMBER}", re.ASCII)
+        member = re.compile(rf"{_MARK}{re.escape(key)}{_MARK}\s*+[:=]\s*+{_MARK}?{_DECORATED}", re.ASCII | re.IGNORECASE)
         return any(score in _values(match[1]) for match in member.finditer(self._read))
 
 
@@ -104,7 +109,7 @@ def prepared(text: str) -> JudgedText:
 
 def gives_verdict(text: str) -> bool:
     """Whether a text gives a score, or says that a criterion does not apply, in the way of a verdict, as JSON."""
-    if text.isascii() and not any(sign in text for sign in ("score", "applicable", "\\u")):
+    if text.isascii() and not any(sign in text.lower() for sign in ("score", "applicable", "\\u", "&#")):
         return False
     read = _unescaped(text)
     return _JSON_SCORE.search(read) is not None or _JSON_INAPPLICABLE.search(read) is not None
@@ -124,14 +129,14 @@ def _reduced(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    bare = "".join(text.split())
+    bare = "".join(text.lower().split())
     for mark in _ASCII_MARKS if bare.isascii() else _ASCII_MARKS + _OTHER_MARKS:
         bare = bare.replace(mark, "")
     return bare
 
 
 def _unescaped(text: str) -> str:
-    """A text with all of JSON's escapes read, full-width signs as plain ones, and without hidden marks."""
+    """A text with all of JSON's escapes and HTML's signs read, full-width signs as plain ones, and without hidden marks."""
 
     def read(match: re.Match[str]) -> str:
         if match[1]:
@@ -140,6 +145,8 @@ def _unescaped(text: str) -> str:
 
     if "\\" in text:
         text = _ESCAPE.sub(read, text)
+    for _ in range(_MOST_ENCODED if "&" in text else 0):
+        text = html.unescape(text)
     # two halves of one character, each escaped, become that character
     if text.isascii():
         return text

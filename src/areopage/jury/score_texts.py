@@ -13,7 +13,8 @@ _LETTER = r"[^\W\d_]"
 LABEL = rf"(?:[-–—:：]|[(（])[^\S\n]*+{_LETTER}[^\d%/\n,}}\"“”]{{0,80}}+"
 """A label behind a score, as an expression: a dash, a colon or a bracket, and words."""
 _SCORE = late_pattern(
-    r"\s*\+?(?P<number>-?[0-9]{1,6}(?:[.,][0-9]{0,30})?)\s*(?:(?:/|out\s+of|sur)\s*(?P<end>[0-9]{1,6}(?:\.[0-9]{1,30})?)\s*)?"
+    r"\s*\+?(?P<number>-?(?:[0-9]{1,6}(?:[.,][0-9]{0,30})?|\.[0-9]{1,30}))\s*"
+    r"(?:(?:/|out\s+of|sur)\s*(?P<end>[0-9]{1,6}(?:\.[0-9]{1,30})?)\s*)?"
     rf"(?:points?|分)?\s*(?P<label>(?:[-–—:]|\()\s*{_LETTER}[^\d%/]{{0,80}}\s*)?",
     re.IGNORECASE,
 )
@@ -24,6 +25,8 @@ _NUMERALS = late_pattern("[〇零一二两兩三四五六七八九十百]")
 _DOUBTING = (
     "one or out percent not maybe perhaps rather almost ish ou pas presque plutôt oder nicht fast o no quasi casi não non "
     "null eins zwei drei vier fünf sechs sieben acht neun zehn hundert prozent cero uno dos tres cuatro cinco siete ocho nueve "
+    "half demi halb medio media mezzo mezza meia minus moins weniger menos meno less plus more más più mais über under over most "
+    "least approx approximately about around environ circa ungefähr unless if si wenn se quoted said says percentile quarter n "
     "diez cien tre quattro cinque sei sette otto nove dieci cento um dois três quatro sete oito dez cem"
 )
 _DOUBTS = NUMBER_WORDS | frozenset(_DOUBTING.split())

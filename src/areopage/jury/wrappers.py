@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from areopage.jury.parsing import gives_score
-from areopage.text import late_pattern
+from areopage.text import late_pattern, names_answer
 
 _NAMES = (
     "evaluation verdict judgment judgement assessment appraisal grading grade rating scoring review result output json data "
@@ -14,6 +14,8 @@ _NAMES = (
 WRAPPERS = frozenset(_NAMES.split())
 """Names of a verdict, in lower case and in the singular. Names of examples, quotations and responses are none."""
 _OF_CALLS = frozenset(["id", "call_id", "tool_call_id", "index", "type", "name"])
+_ARGUMENTS = frozenset(["arguments", "parameters", "input"])
+_TOOLS = ("name", "tool", "tool_name", "function", "function_name")
 _MOST_LAYERS = 4
 _BEFORE = late_pattern(r"(?:final|overall|my|tool)[\s_-]*+")
 
@@ -23,7 +25,7 @@ def verdict_within(
 ) -> Mapping[str, Any] | None:
     """The object that has one of some keys: an answer itself, or the only object in it, under a name of a verdict.
 
-    What stands beside the inner object must be words without a score.
+    What stands beside the inner object must be words without a score; a tool that is called must be one that gives an answer.
 
     Args:
         names: what is judged, which may name a verdict as well.
@@ -44,6 +46,8 @@ def verdict_within(
 
 
 def _only_object(answer: Mapping[str, Any], names: Collection[str], decoder: json.JSONDecoder) -> Mapping[str, Any] | None:
+    if not _ARGUMENTS.isdisjoint(answer) and not all(_is_answer(answer.get(key), names) for key in _TOOLS):
+        return None
     objects: list[Mapping[str, Any]] = []
     for name, value in answer.items():
         inner = _object_of(value, decoder) if _names_verdict(name, names) else None
@@ -52,6 +56,10 @@ def _only_object(answer: Mapping[str, Any], names: Collection[str], decoder: jso
         elif name not in _OF_CALLS and not _is_word(value):
             return None
     return objects[0] if len(objects) == 1 else None
+
+
+def _is_answer(tool: Any, names: Collection[str]) -> bool:
+    return not isinstance(tool, str) or tool in names or names_answer(tool)
 
 
 def _names_verdict(key: str, names: Collection[str]) -> bool:

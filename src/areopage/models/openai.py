@@ -19,6 +19,7 @@ from areopage.models.port import CALLED, FILTERED, SERVER, Completion, Message, 
 from areopage.models.servers import ListedModel, ModelServer
 from areopage.models.untaken import renamed
 from areopage.models.window import window_of
+from areopage.text import names_answer
 
 # Left out of every call: they size or place a model in memory, which no server of this protocol lets a caller do,
 # and strict servers refuse a call with a name they do not know.
@@ -118,10 +119,10 @@ class OpenAIModel(ChatModel[OpenAIReply]):
     async def generate(
         self, messages: Sequence[Message], options: Options, schema: Schema | None = None, *, case: Case | None = None
     ) -> Completion:
-        """As `LanguageModel.generate`; the call of a tool is an answer only where one was asked for that fits a schema."""
+        """As `LanguageModel.generate`; the call of a tool is an answer only that fits a schema, by a name of an answer."""
         completion = await super().generate(messages, options, schema, case=case)
         tool = next((note.removeprefix(CALLED) for note in completion.notes if note.startswith(CALLED)), "")
-        if tool and schema is None:
+        if tool and (schema is None or not names_answer(tool)):
             where = f"{self.server.address}{self.path}"
             raise CallRejected(
                 f"{where}: the answer is no text, but the call of a tool ({tool}): none was offered in the request"

@@ -64,6 +64,7 @@ from .storing import stored_text as stored_text  # What stays of one text.
 from .storing import stored_values as stored_values  # Metadata with what stays of each text in it, however deep.
 from .terminals import visible as visible  # An untrusted text without terminal control characters
 from .thoughts import split_thoughts as split_thoughts  # Part what a model thought from what it answered.
+from .tool_names import names_answer as names_answer  # Whether a tool's name is of words for an answer or a verdict alone
 
 # The value of a JSON text whose halves of characters are replaced, and that may hold NaN.
 from .whole_json import decode_any as decode_any
