@@ -14,6 +14,8 @@ from servers import PATIENCE
 from servers.examples import ROOT, environment_of, play
 
 READMES = ("README.md", "README.fr.md")
+# systems such as Debian let pip install into a virtual environment only
+ENVIRONMENT = ["python3", "-m", "venv", ".venv", "&&", ".", ".venv/bin/activate"]
 INSTALL = ["pip", "install", "."]
 COMMANDS = re.compile(r"^```sh\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -56,8 +58,9 @@ def test_the_commands_of_the_readme_install_areopage_and_write_the_page_it_names
     name: str, tmp_path: Path, installed: Path
 ) -> None:
     (block,) = COMMANDS.findall(text_of(name))
-    install, demo = (shlex.split(line, comments=True) for line in block.splitlines())
+    environment, install, demo = (shlex.split(line, comments=True) for line in block.splitlines())
     (page,) = re.findall(r"[\w-]+/index\.html", block)
+    assert environment == ENVIRONMENT
     assert install == INSTALL
     assert demo[0] == "areopage"
     command = [str(installed / "bin" / demo[0]), *demo[1:]]
