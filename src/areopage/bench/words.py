@@ -32,9 +32,3 @@ def reused_text(reused: ReusedAnswers, cases: int, locale: Locale) -> str:
 def count_of(locale: Locale, count: int, total: int) -> str:
     """How many of how many."""
     return locale.say("failures_of", failed=locale.whole(count), scored=locale.whole(total))
-
-
-def audience(locale: Locale, maturity: str) -> str:
-    """The name of an age."""
-    key = f"maturity_{maturity}"
-    return locale.say(key) if key in locale.messages else maturity or locale.say("maturity_none")

@@ -16,12 +16,13 @@ from areopage.errors import UserError, counted
 from areopage.jury import Panel
 from areopage.ledger import GROUNDING, HELD, Ledger, Trace
 from areopage.locales import one_line
-from areopage.report import explain, table
+from areopage.report import audience, explain, report_locale, table
 from areopage.review import (
     OVERALL,
     Given,
     Rubric,
     Settlement,
+    answer_panel,
     fill_queue,
     find_answer,
     import_ratings,
@@ -119,7 +120,10 @@ def show(
         opened.audit.note(actor(), "read", answer.id)
         shown = reveal or (rater is not None and any(who == rater for _, who, _ in opened.labels.current_of([id])))
         case, decision = answer.case, trace.decision if trace is not None else None
-        parts = [("audience", case.maturity)] if case.maturity else []
+        panel = answer_panel(opened, id)
+        persona = panel[0].personas.get(case.maturity) if panel else None
+        years = persona.maturity_band if persona else ""
+        parts = [("audience", audience(report_locale("en"), case.maturity, years))] if case.maturity else []
         if isinstance(case.prompt, str):
             parts.append(("prompt", case.prompt))
         else:

@@ -10,6 +10,7 @@ from .console import print_report as print_report  # Print a report
 from .console import text_console as text_console  # A console for plain text
 from .elements import LONGEST_TEXT as LONGEST_TEXT
 from .elements import MESSAGE_FILES as MESSAGE_FILES  # The words of all reports, and those beside the figures of a package.
+from .elements import audience as audience  # The name of an age, with its years if they are known.
 from .elements import axis_of as axis_of  # The places of a scale's whole points with their labels
 from .elements import bar_on as bar_on  # The bar of a score on a scale, with its interval.
 from .elements import columns as columns  # A column of text named `first`, then columns of numbers

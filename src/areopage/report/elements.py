@@ -40,6 +40,13 @@ def report_locale(language: str) -> Locale:
     return locale_for(language, *MESSAGE_FILES)
 
 
+def audience(locale: Locale, maturity: str, years: str = "") -> str:
+    """The name of an age, with its years if they are known."""
+    key = f"maturity_{maturity}"
+    name = locale.say(key) if key in locale.messages else maturity or locale.say("maturity_none")
+    return f"{name} {years.replace('-', '–')}".rstrip()
+
+
 def verdict_name(verdict: Verdict | Literal["NO_FLOORS"] | None, locale: Locale) -> str:
     """What a release verdict is called, with its reservations; None and NO_FLOORS: the suite sets no floors."""
     name = locale.say(f"release_{(verdict or 'NO_FLOORS').removesuffix(Release.UNREAD)}")

@@ -10,8 +10,7 @@ from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.figures.scores import score_or_unscored
 from areopage.bench.results.run_data import RunData
-from areopage.bench.words import audience
-from areopage.report import Cell, Paragraph, Section, Span, Table, axis_of, columns, line, point_on, rows
+from areopage.report import Cell, Paragraph, Section, Span, Table, audience, axis_of, columns, line, point_on, rows
 from areopage.scoring import Interval, mean_interval
 
 

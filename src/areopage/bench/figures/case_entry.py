@@ -7,10 +7,9 @@ from areopage.bench.figures.case_index import CaseIndex
 from areopage.bench.figures.disputes import DISPUTED
 from areopage.bench.figures.failures import FAILURES
 from areopage.bench.results.run_data import RunData
-from areopage.bench.words import audience
 from areopage.cases import Case
 from areopage.locales import Locale
-from areopage.report import LONGEST_TEXT, Block, Entry, Excerpt, Heading, Paragraph, Span, excerpt
+from areopage.report import LONGEST_TEXT, Block, Entry, Excerpt, Heading, Paragraph, Span, audience, excerpt
 from areopage.scoring import CriterionScore, RecordScores
 
 OPEN, BAD = 3, 0.5  # criteria that are shown open: the worst ones, if they are worse than half of the scale

@@ -9,9 +9,8 @@ from areopage.bench.figures.failures import FAILURES
 from areopage.bench.figures.figure import Figure, Page
 from areopage.bench.results.jury_agreement import Dispute
 from areopage.bench.results.run_data import RunData
-from areopage.bench.words import audience
 from areopage.locales import Locale
-from areopage.report import Cell, Entries, Entry, Paragraph, Section, Span, Table, columns, excerpt, line, rows
+from areopage.report import Cell, Entries, Entry, Paragraph, Section, Span, Table, audience, columns, excerpt, line, rows
 
 SHOWN = 10
 TITLE = 160

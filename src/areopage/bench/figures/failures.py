@@ -6,10 +6,10 @@ from typing import Literal
 from areopage.bench.figures.figure import Fact, Figure, Page
 from areopage.bench.results.run_data import RunData
 from areopage.bench.spec import RunSpec
-from areopage.bench.words import audience, count_of
+from areopage.bench.words import count_of
 from areopage.cases import Case
 from areopage.locales import MISSING, Locale
-from areopage.report import Block, Cell, Column, Listing, Notice, Paragraph, Row, Section, Span, Table, line
+from areopage.report import Block, Cell, Column, Listing, Notice, Paragraph, Row, Section, Span, Table, audience, line
 from areopage.scoring import FailureCount, Failures, GroupFailures
 
 Dimension = Literal["maturity", "category", "language", "mode"]
@@ -138,10 +138,10 @@ def _criteria_grid(view: RunData, page: Page) -> Table:
                     counts = [failures.by_criterion[criterion.id], *(group.by_criterion[criterion.id] for _, group in ages)]
                     yield row(criterion.title, criterion.id, index.criterion_class(criterion.id), counts, counts[0].limit)
 
-    years = {age: f" {persona.maturity_band.replace('-', '–')}" for age, persona in spec.personas.items()}
+    years = {age: persona.maturity_band for age, persona in spec.personas.items()}
     heads = [
         locale.say("all_ages" if ages else "failed_of"),
-        *(audience(locale, age) + years.get(age, "") for age, _ in ages),
+        *(audience(locale, age, years.get(age, "")) for age, _ in ages),
         locale.say("limit"),
     ]
     columns = (Column(heading=locale.say("part_short"), kind="text"), *(Column(heading=head) for head in heads))

@@ -16,12 +16,27 @@ from areopage.bench.figures.over_refusal import OVER_REFUSAL
 from areopage.bench.release_panel import release_judges
 from areopage.bench.results.run_data import RunData
 from areopage.bench.spec import RunSpec
-from areopage.bench.words import audience, part_text
+from areopage.bench.words import part_text
 from areopage.criteria import SEVERITIES
 from areopage.errors import AreopageError
 from areopage.ledger import NOT_WHOLE, Ledger, Run, exam_words
 from areopage.locales import NAMES_SHOWN, Locale, sentence_case
-from areopage.report import Badge, Cell, Column, Line, Listing, Notice, Paragraph, Row, Section, Span, Table, line, verdict_name
+from areopage.report import (
+    Badge,
+    Cell,
+    Column,
+    Line,
+    Listing,
+    Notice,
+    Paragraph,
+    Row,
+    Section,
+    Span,
+    Table,
+    audience,
+    line,
+    verdict_name,
+)
 from areopage.scoring import Floor, Release, ReleaseFloors, ReleaseJudge, RunState, Verdict
 from areopage.suites import BUNDLED, gold_criteria, load_suite
 

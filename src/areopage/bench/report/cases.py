@@ -11,7 +11,6 @@ from areopage.bench.figures.case_index import CASE_KINDS, CaseIndex
 from areopage.bench.figures.worst import RANKED
 from areopage.bench.results.run_view import RunView
 from areopage.bench.trust.page import TRUST
-from areopage.bench.words import audience
 from areopage.cases import Case
 from areopage.locales import Locale, one_line
 from areopage.report import (
@@ -24,6 +23,7 @@ from areopage.report import (
     Report,
     Section,
     Span,
+    audience,
     excerpt,
     head_facts,
     report_locale,

@@ -8,7 +8,6 @@ from areopage.bench.figures.people import HumanCriterion
 from areopage.bench.results.run_data import RunData
 from areopage.bench.trust.records import FINAL, Group, JudgeTrust, PartScore, PeopleTrust, Trust
 from areopage.bench.trust.text import exam_state, gaps, group_name, language_name, opening, step_text
-from areopage.bench.words import audience
 from areopage.locales import MISSING, Locale
 from areopage.report import (
     ALARMING,
@@ -26,6 +25,7 @@ from areopage.report import (
     Section,
     Span,
     Table,
+    audience,
     axis_of,
     columns,
     figure_text,

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from areopage.bench.trust.records import FEW, FINAL, Group, JudgeTrust, PeopleTrust, Step, Trust
-from areopage.bench.words import audience
 from areopage.locales import Locale
-from areopage.report import judge_reason, judge_text, range_text, share_range
+from areopage.report import audience, judge_reason, judge_text, range_text, share_range
 from areopage.scoring import Estimate
 
 PARTS_SHOWN = 3

@@ -35,7 +35,7 @@ from areopage.cli.options import Places, PlacesOptions, actor, listed, one_of
 from areopage.cli.run_options import RunArgument
 from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import SAMPLE, Ledger, Run
-from areopage.report import agreement_text, replacing, report_locale, table
+from areopage.report import agreement_text, audience, replacing, report_locale, table
 from areopage.review import Rubric
 from areopage.text import visible
 
@@ -227,6 +227,8 @@ def _export(view: RunView, ledger: Ledger, file: Path, places: Places) -> None:
     cases = {view.answer_ids[case.id]: case for case in view.cases if case.id in view.answer_ids}
     names = Counter(path.rpartition(".")[2] for path in rubric.paths)
     criteria = [entry.name if names[entry.name] == 1 else entry.path for entry in rubric.entries]
+    locale, personas = report_locale(view.spec.language), view.spec.personas
+    readers = {name: audience(locale, name, reader.maturity_band) for name, reader in personas.items()}
     ledger.audit.note(actor(), "export", view.run.id, f"{len(items)} answers to label")
     with replacing(file) as place, place.open("w", encoding=CSV_ENCODING, newline="") as stream:
         write = table_writer(stream)
@@ -234,7 +236,8 @@ def _export(view: RunView, ledger: Ledger, file: Path, places: Places) -> None:
         for item in items:
             if (case := cases.get(item.answer_id)) is not None:
                 blank = [""] * (len(criteria) + 3)
-                write((item.answer_id, case.maturity, case.prompt_text, case.response or "", *blank))
+                reader = readers.get(case.maturity, case.maturity)
+                write((item.answer_id, reader, case.prompt_text, case.response or "", *blank))
     typer.echo(f"written: {file} ({counted(len(items), 'answer')})")
     options = [*_ledger_options(ledger, places), *(["--config", str(places.config)] if places.config else [])]
     typer.echo(f"afterwards: {shlex.join(['areopage', 'review', 'import', str(file), '--run', view.run.id, *options])}")

@@ -24,7 +24,7 @@ from starlette.responses import HTMLResponse, Response
 from areopage.app import LEDGER_VARIABLE
 from areopage.bench import DEFAULT_OUT
 from areopage.locales import LANGUAGES, Locale, locale_for, one_line
-from areopage.report import ALARMING, MESSAGE_FILES, STYLES, environment, is_alarming, judge_text, panel_text
+from areopage.report import ALARMING, MESSAGE_FILES, STYLES, audience, environment, is_alarming, judge_text, panel_text
 from areopage.report import TEMPLATES as REPORT_TEMPLATES
 from areopage.server.access import actor_of, csrf_token
 from areopage.server.context import context_of, server_parts
@@ -69,6 +69,7 @@ def _page_environment(code: str, assets: Mapping[str, str]) -> Environment:
     made.globals.update(
         qualification=partial(panel_text, locale),
         alarming=is_alarming,
+        audience=partial(audience, locale),
         judge_standing=partial(judge_text, locale),
         judge_alarms=lambda standing: standing is not None and standing.state in ALARMING,
         asset=assets.__getitem__,
