@@ -96,7 +96,7 @@ class NotHeldBack(UserError):
 
 
 class ReviewConflict(UserError):
-    """A label cannot be undone, or a disagreement not be decided, as another person has decided on it."""
+    """A label cannot be undone, or a disagreement not be adjudicated, as another person has decided on it."""
 
 
 class BudgetSpent(UserError):

@@ -154,15 +154,15 @@ def test_reviewers_who_disagree_are_decided_between_and_a_label_is_undone(review
     assert "quality.answer.exactitude" in listed and "Anne 2, Bruno 9" in listed
     progress = review("review", "progress").out
     assert "done: 0 of 1 answer in the queue" in progress and "labelled by several: 1; they agree on 0, disagree on 1" in progress
-    decide = ("review", "decide", "a0", "--score", "exactitude=6", "--rater")
-    assert review(*decide, "Chloé").out == "decided: a0 (1 criterion by Chloé)\n"
-    assert "Chloé has decided on quality.answer.exactitude" in review(*decide, "David").refused()
+    adjudicate = ("review", "adjudicate", "a0", "--score", "exactitude=6", "--rater")
+    assert review(*adjudicate, "Chloé").out == "adjudicated: a0 (1 criterion by Chloé)\n"
+    assert "Chloé has decided on quality.answer.exactitude" in review(*adjudicate, "David").refused()
     assert "Chloé has decided between this label and others" in review("review", "undo", "--rater", "Bruno").refused()
-    assert "and 1 are decided" in review("review", "progress").out
-    assert review("review", "undo", "--rater", "Chloé").out == "undone: a0 (decision by Chloé)\n"
+    assert "and 1 are adjudicated" in review("review", "progress").out
+    assert review("review", "undo", "--rater", "Chloé").out == "undone: a0 (adjudication by Chloé)\n"
     assert review("review", "undo", "--rater", "Bruno").out == "undone: a0 (1 score by Bruno)\n"
     assert "undone already" in review("review", "undo", "--rater", "Bruno").refused()
-    assert "no two raters" in review(*decide, "David").refused()
+    assert "no two raters" in review(*adjudicate, "David").refused()
     shown = review("review", "show", "a0", "--rater", "Anne").out
     assert "Anne, corrected answer: Dix jours." in shown and "Bruno" not in shown
     assert review("ledger", "export", "--out", "whole").code == 0

@@ -138,7 +138,7 @@ OTHER_COMMANDS = {
     ),
     *("monitor alerts list", "monitor alerts test", "monitor golden run", "monitor golden list"),
     *("keys create", "keys list", "keys revoke", "gate tune", "gate import", "gate rescore", "review label", "review fill"),
-    *("review undo", "review decide", "review progress"),
+    *("review undo", "review adjudicate", "review progress"),
     *("review import", "verify", "ledger check", "ledger rebuild", "ledger compact", "ledger audit"),
     # figures, ids of answers and names of raters; no text of an answer
     *(f"calibrate {name}" for name in ("plan", "fit", "monitored", "list", "show")),

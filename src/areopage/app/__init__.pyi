@@ -27,7 +27,7 @@ from .library import run_benchmark as run_benchmark
 from .monitor import fill_settings as fill_settings  # Which answers go to the review queue.
 from .monitor import open_quality_judge as open_quality_judge  # The jury of a monitor
 from .monitor import open_worker as open_worker  # A worker with its scheduled jobs
-from .monitor import review_disputes as review_disputes  # Where raters disagree
+from .monitor import review_disagreements as review_disagreements  # Where raters disagree
 from .rebuild import LedgerComparison as LedgerComparison  # What a ledger stores against what it comes to.
 from .rebuild import check_ledger as check_ledger  # Compare what is stored with what it is computed from
 from .rebuild import count_stored as count_stored  # How many evaluations there are to compute again.

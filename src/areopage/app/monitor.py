@@ -11,7 +11,7 @@ from areopage.jury import ContextBudget
 from areopage.ledger import Ledger, last_days, make_folder
 from areopage.monitor import MonitorConfig, MonitorWorker, QualityJudge, alert_jobs, golden_jobs, retention_job
 from areopage.report import period_figures, quality_report, quality_report_name, write_report
-from areopage.review import FillSettings, ReviewDisputes, fill_queue
+from areopage.review import FillSettings, ReviewDisagreements, fill_queue
 from areopage.work import ScheduledJob
 
 HOURLY = "20 * * * *"
@@ -97,7 +97,7 @@ def _job(name: str, schedule: str, work: Callable[[datetime], object]) -> Schedu
     return ScheduledJob(name=name, schedule=schedule, run=run)
 
 
-def review_disputes(ledger: Ledger, config: MonitorConfig) -> ReviewDisputes:
+def review_disagreements(ledger: Ledger, config: MonitorConfig) -> ReviewDisagreements:
     """Where raters disagree, by the spread from which judges count as apart.
 
     Raises:
@@ -105,7 +105,7 @@ def review_disputes(ledger: Ledger, config: MonitorConfig) -> ReviewDisputes:
     """
     scale = config.load_suite().scale
     width = scale.max - scale.min
-    return ReviewDisputes(ledger=ledger, share=config.thresholds(scale).spread / width, width=width)
+    return ReviewDisagreements(ledger=ledger, share=config.thresholds(scale).spread / width, width=width)
 
 
 def fill_settings(config: MonitorConfig) -> FillSettings:

@@ -283,9 +283,15 @@ REVIEW = LazyGroup(
         "show": ("review:show", "Show an answer for labelling."),
         "label": ("review:label", "Label an answer: scores, or whether its documents support it."),
         "undo": ("review:undo", "Undo the last label of a reviewer."),
-        "disagreements": ("review_disputes:disagreements", "List the answers on which reviewers disagree, with their labels."),
-        "decide": ("review_disputes:decide", "Decide between reviewers who disagree on an answer."),
-        "progress": ("review_disputes:progress", "Tell how many answers are labelled, by whom, and how many reviewers agree."),
+        "disagreements": (
+            "review_disagreements:disagreements",
+            "List the answers on which reviewers disagree, with their labels.",
+        ),
+        "adjudicate": ("review_disagreements:adjudicate", "Adjudicate between reviewers who disagree on an answer."),
+        "progress": (
+            "review_disagreements:progress",
+            "Tell how many answers are labelled, by whom, and how many reviewers agree.",
+        ),
         "fill": ("review:fill", "Queue answers for review."),
         "import": ("review:import_file", "Import labels from a table (CSV, XLSX, JSON Lines, Parquet)."),
     },

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from areopage.app import LEDGER_VARIABLE, AppConfig, fill_settings, find_config, open_ledger, review_disputes
+from areopage.app import LEDGER_VARIABLE, AppConfig, fill_settings, find_config, open_ledger, review_disagreements
 from areopage.cases import write_rejected
 from areopage.cli.exit_codes import INCONCLUSIVE
 from areopage.cli.options import ConfigOption, LedgerOption, actor, named_place, read_text_file, tell, tell_rejected
@@ -219,13 +219,13 @@ def undo(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Undo the last label of a reviewer, or the last decision: one step. The ledger keeps it, marked as undone.
+    """Undo the last label of a reviewer, or the last adjudication: one step. The ledger keeps it, marked as undone.
 
     The reviewer's labels before count again; without any, the answer waits again. A release is not undone.
     """
     with open_ledger(find_config(config, ledger)) as opened:
         undone = undo_last(opened, rater)
-        what = "decision" if undone[0].decides else counted(len(undone), "score")
+        what = "adjudication" if undone[0].decides else counted(len(undone), "score")
         typer.echo(f"undone: {one_line(undone[0].answer_id, 128)} ({what} by {one_line(undone[0].rater, 40)})")
 
 
@@ -318,8 +318,8 @@ def _compare_unless_hidden(
     settings: AppConfig, ledger: Ledger, rubric: Rubric, id: str, rater: str | None, *, reveal: bool = False
 ) -> None:
     """Show a rater the judges' scores, once they are not hidden any more."""
-    if not reveal and review_disputes(ledger, settings.monitor).hides(id):
-        typer.echo("the judges' scores are shown once all reviewers have labelled this answer and disagreements are decided")
+    if not reveal and review_disagreements(ledger, settings.monitor).hides(id):
+        typer.echo("the judges' scores are shown once all reviewers have labelled this answer and disagreements are adjudicated")
         return
     if rater is not None:
         ledger.audit.note_scores_seen(rater, id)

@@ -4,7 +4,6 @@ from .people.access import SESSION_LIFE as SESSION_LIFE
 from .people.access import ApiKeys as ApiKeys  # The table `api_keys`.
 from .people.access import Audit as Audit  # The table `audit`
 from .people.access import Sessions as Sessions  # The table `sessions`.
-from .people.disputes import LabelSpread as LabelSpread  # The labels of several raters on one criterion of an answer.
 from .people.exams import StoredCalibration as StoredCalibration  # A calibration as a row.
 
 # The rounds on which a judge was found to have moved, by the criterion's path, oldest first and without their items.

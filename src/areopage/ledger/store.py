@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, Row, Select, bindparam, delete, exist
 
 from areopage.errors import UnknownRun, name_list
 from areopage.ledger.people.access import ApiKeys, Audit, Sessions
-from areopage.ledger.people.disputes import Disputes
+from areopage.ledger.people.disagreements import Disagreements
 from areopage.ledger.people.erasure import Erasure
 from areopage.ledger.people.exams import Calibrations, CanaryRounds, Qualifications
 from areopage.ledger.people.labels import Labels, ReviewQueue, SignOffs
@@ -91,7 +91,7 @@ class Ledger(Database):
         self.days = Days(self)
         self.traces = Traces(self)
         self.labels = Labels(self)
-        self.disputes = Disputes(self)
+        self.disagreements = Disagreements(self)
         self.review_queue = ReviewQueue(self)
         self.signoffs = SignOffs(self)
         self.qualifications = Qualifications(self)

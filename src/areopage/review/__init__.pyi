@@ -7,6 +7,9 @@ from .agreement import ledger_worth as ledger_worth  # What the judges of a ledg
 
 # Labels as ratings, with overall scores for raters who gave all criteria but none
 from .agreement import ratings_of as ratings_of
+from .disagreements import RaterDisagreement as RaterDisagreement  # An answer on which raters disagree
+from .disagreements import ReviewDisagreements as ReviewDisagreements  # Where raters disagree
+from .disagreements import ReviewProgress as ReviewProgress  # How far the review is.
 from .fill import FillSettings as FillSettings  # What goes to the queue.
 from .fill import fill_queue as fill_queue  # Queue answers of the last days.
 from .imported_ratings import import_ratings as import_ratings  # Take the labels of a CSV, XLSX, JSON Lines or Parquet file.
@@ -17,7 +20,6 @@ from .label import Given as Given  # What a rater says of an answer.
 from .label import Origin as Origin
 from .label import Reviewed as Reviewed  # What was stored.
 from .label import Settlement as Settlement  # What is to become of a held answer.
-from .label import decide_answer as decide_answer  # Decide between raters who disagree on an answer
 from .label import find_answer as find_answer  # An answer with its texts.
 
 # Whether a rater, or who acts in the rater's name, has read an answer with the judges' scores of it.
@@ -31,9 +33,6 @@ from .labelled_answers import WANTED as WANTED
 from .labelled_answers import LabelSet as LabelSet  # Labelled answers.
 from .labelled_answers import dataset as dataset  # The rows of a set, in the order that the traces came
 from .labelled_answers import recorded as recorded  # The recorded answers with their labels, read in portions.
-from .progress import DisputedAnswer as DisputedAnswer  # An answer on which raters disagree
-from .progress import ReviewDisputes as ReviewDisputes  # Where raters disagree
-from .progress import ReviewProgress as ReviewProgress  # How far the review is.
 from .ratings_table import table_agreement as table_agreement  # Measure a table of ratings.
 from .rubric import OVERALL as OVERALL
 

@@ -18,8 +18,6 @@ MAX_NOTE = 10_000
 MAX_CORRECTION = 20_000
 MAX_RELEASED = 100_000
 
-_NO_SCORE = "no score given: score at least one criterion, or state whether the answer is grounded"
-
 Origin = Literal["web", "api", "cli", "import"]
 
 
@@ -39,6 +37,7 @@ class Given(Struct, frozen=True, kw_only=True):
         sentences: indexes in the gate's decision, from 0, of the sentences that no document supports.
         correction: what the answer should have said; it is stored beside the labels.
         settlement: releases or refuses a held answer, and all equal ones that wait.
+        adjudicates: decides between raters who disagree: this counts in place of their labels, which stay in the ledger.
     """
 
     scores: Mapping[str, str] = {}
@@ -47,6 +46,7 @@ class Given(Struct, frozen=True, kw_only=True):
     note: str = ""
     correction: str = ""
     settlement: Settlement | None = None
+    adjudicates: bool = False
 
 
 class Reviewed(Struct, frozen=True, kw_only=True):
@@ -81,72 +81,40 @@ def review_answer(
         storage: what stays of a settled answer's own texts; None: all. What is released stays readable as it is.
         key_id: of the API key that acts, for the audit log; it may be another person's than the rater's.
         blind: whether the rater had seen neither a judge's scores nor the gate's decision; None: as the audit log tells, and
-            not blind where the gate decided, whose reply shows the decision.
+            not blind where the gate decided, whose reply shows the decision. An adjudication goes by the audit log alone, and
+            may have seen the raters' labels.
         actor: who acts; "" for the rater.
 
     Raises:
         UnknownAnswer: there is no such answer, or it was erased.
         NotHeldBack: it is to be settled, and does not wait.
-        UserError: a score, a name, a word, a sentence or a text is wrong, or nothing is said.
+        ReviewConflict: another person has adjudicated.
+        UserError: a score, a name, a word, a sentence or a text is wrong, nothing is said, or no raters disagree.
     """
     name = rater_name(rater)
     scores = _scores_of(rubric, input.scores) if rubric is not None else {}
     if not scores and not input.grounded and (input.settlement is None or input.correction.strip()):
-        raise UserError(_NO_SCORE)
+        raise UserError("no score given: score at least one criterion, or state whether the answer is grounded")
     answer = find_answer(ledger, id)
     trace = ledger.traces.get(id)
     release = None if input.settlement is None else _release_of(ledger, answer, name, input.settlement, now)
-    if blind is None:
+    if input.adjudicates:
+        blind = not ledger.audit.scores_seen([id]) & {(id, name), (id, actor or name)}
+    elif blind is None:
         blind = trace is None and not is_seen(ledger, id, rater=name, actor=actor or name)
-    labels = _labels_of(
-        input, scores, trace, partial(Label, answer_id=id, rater=name, origin=origin, created_at=now, blind=blind)
-    )
+    new_label = partial(Label, answer_id=id, rater=name, origin=origin, created_at=now, blind=blind, decides=input.adjudicates)
+    labels = _labels_of(input, scores, trace, new_label)
     if labels:
-        ledger.labels.add(labels)
-        ledger.audit.note(name, "label", id, ", ".join(_label_text(label) for label in labels), key_id=key_id)
+        (ledger.disagreements.adjudicate if input.adjudicates else ledger.labels.add)(labels)
+        action = "adjudicate" if input.adjudicates else "label"
+        ledger.audit.note(name, action, id, ", ".join(map(_label_text, labels)), key_id=key_id)
     settled = 0 if release is None else _settle(ledger, answer, release, storage, key_id)
     return Reviewed(labels=tuple(labels), release=release, settled=settled)
 
 
-def decide_answer(
-    ledger: Ledger,
-    id: str,
-    rater: str,
-    input: Given,
-    *,
-    origin: Origin,
-    now: datetime,
-    rubric: Rubric,
-    key_id: str = "",
-    actor: str = "",
-) -> tuple[Label, ...]:
-    """Decide between raters who disagree on an answer: these labels count in place of theirs, which stay in the ledger.
-
-    The decision is blind unless its rater has read the judges' scores, or the gate's decision, of this answer.
-
-    Args:
-        actor: who acts; "" for the rater.
-
-    Raises:
-        UnknownAnswer: there is no such answer, or it was erased.
-        ReviewConflict: another person has decided.
-        UserError: a score or a text is wrong, or no raters disagree on a criterion.
-    """
-    name, scores = rater_name(rater), _scores_of(rubric, input.scores)
-    if not scores and not input.grounded:
-        raise UserError(_NO_SCORE)
-    answer, trace = find_answer(ledger, id), ledger.traces.get(id)
-    blind = not ledger.audit.scores_seen([id]) & {(id, name), (id, actor or name)}
-    new_label = partial(Label, answer_id=answer.id, rater=name, origin=origin, created_at=now, blind=blind, decides=True)
-    labels = _labels_of(input, scores, trace, new_label)
-    ledger.disputes.decide(labels)
-    ledger.audit.note(name, "decide", id, ", ".join(map(_label_text, labels)), key_id=key_id)
-    return tuple(labels)
-
-
 def undo_last(ledger: Ledger, rater: str, *, sources: Sequence[str] = (), key_id: str = "") -> tuple[Label, ...]:
-    """Undo what a rater said last, with an entry in the audit log; see `Disputes.undo_last`."""
-    undone = ledger.disputes.undo_last(rater_name(rater), sources)
+    """Undo what a rater said last, with an entry in the audit log; see `Disagreements.undo_last`."""
+    undone = ledger.disagreements.undo_last(rater_name(rater), sources)
     ledger.audit.note(undone[0].rater, "undo", undone[0].answer_id, ", ".join(map(_label_text, undone)), key_id=key_id)
     return undone
 

@@ -25,7 +25,7 @@ from areopage.server.context import ServerContext, server_parts
 from areopage.server.errors import handle_errors
 from areopage.server.guards import BodyLimit, HeadOfGet, KnownHosts, SecurityHeaders
 from areopage.server.metrics import HealthCheck, ServerMetrics, Timing
-from areopage.server.pages import answers, disputes, held, monitor, review, runs, session, trust
+from areopage.server.pages import answers, disagreements, held, monitor, review, runs, session, trust
 from areopage.server.pages import gate as gate_page
 from areopage.server.pages.rendering import fault_page
 from areopage.server.telemetry import Tracing
@@ -50,7 +50,7 @@ _ROUTERS = (
     held.router,
     gate_page.router,
     review.router,
-    disputes.router,
+    disagreements.router,
     trust.router,  # before `runs`, whose addresses take any path
     runs.router,
 )

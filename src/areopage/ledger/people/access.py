@@ -109,7 +109,7 @@ class Audit(Store):
     def note(self, actor: str, action: str, subject: str, detail: str = "", *, key_id: str = "") -> None:
         """Append an entry.
 
-        Actions: read, label, decide, undo, sign, erase, compact, export, import, release, reparse, key_create, key_revoke,
+        Actions: read, label, adjudicate, undo, sign, erase, compact, export, import, release, reparse, key_create, key_revoke,
         settings, login, logout, wrong_key.
 
         Args:

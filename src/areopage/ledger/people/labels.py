@@ -52,6 +52,10 @@ VALID = labels.c.state == "given"
 OF_RATERS = and_(VALID, labels.c.decides.is_(False))
 """The labels of raters, without those that are undone and those that decide."""
 
+_RATERS = select(func.count(labels.c.rater.distinct())).where(labels.c.answer_id == review_items.c.answer_id, OF_RATERS)
+MISSING = review_items.c.wanted - _RATERS.correlate(review_items).scalar_subquery()
+"""Of a review item the number of labels that it waits for."""
+
 _LATEST = select(func.max(labels.c.number)).where(OF_RATERS).group_by(labels.c.answer_id, labels.c.criterion, labels.c.rater)
 _DECIDING = select(func.max(labels.c.number)).where(VALID, labels.c.decides).group_by(labels.c.answer_id, labels.c.criterion)
 
@@ -366,8 +370,7 @@ def _finish(connection: Connection, which: ColumnElement[bool], about: ColumnEle
 def set_open(connection: Connection, answer_id: str) -> None:
     """Open the done items of an answer again that have too few labels left."""
     item = review_items.c
-    raters = select(func.count(labels.c.rater.distinct())).where(labels.c.answer_id == item.answer_id, OF_RATERS)
-    again = update(review_items).where(item.answer_id == answer_id, item.state == "done", raters.scalar_subquery() < item.wanted)
+    again = update(review_items).where(item.answer_id == answer_id, item.state == "done", MISSING > 0)
     _change_items(connection, again.values(state="open"))
 
 

@@ -19,7 +19,7 @@ from areopage.report import outward
 from areopage.review import AgreementReport, Given, Origin, Reviewed, Rubric, review_answer
 from areopage.server.access import Actor, Reader, Writer, note, note_shown
 from areopage.server.api.evaluations import check_labels, decoded, json_body, unknown
-from areopage.server.api.records import AlertPage, GivenLabels, StoredLabels
+from areopage.server.api.records import AlertPage, GivenAdjudication, GivenLabels, StoredLabels
 from areopage.server.api.schema import ApiRoute, NameQuery, answers_with, json_response, takes
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
@@ -117,12 +117,21 @@ def note_alerts(request: Request, actor: Actor, shown: Sequence[Alert]) -> None:
 )
 async def label(request: Request, actor: Writer) -> Response:
     """Store a rater's scores of an answer. A later label by the same rater on the same criterion replaces an earlier one."""
-    body = decoded(await json_body(request), GivenLabels)
-    scores = {criterion: f"{score:f}" for criterion, score in body.scores.items()}
-    said = Given(scores=scores, note=body.note, correction=body.correction)
-    done = await run_in_threadpool(store_review, context_of(request), actor, body.answer_id, said, body.rater)
-    blind = all(label.blind for label in done.labels)
-    reply = StoredLabels(stored=len(done.labels), rater=body.rater or actor.name, blind=blind, remark="" if blind else NOT_BLIND)
+    return await store_labels(request, actor, decoded(await json_body(request), GivenLabels), NOT_BLIND)
+
+
+async def store_labels(request: Request, actor: Actor, body: GivenLabels, not_blind: str) -> Response:
+    """Store labels, or an adjudication; the reply has a remark where they are not blind."""
+    said = Given(
+        scores={criterion: f"{score:f}" for criterion, score in body.scores.items()},
+        grounded=body.grounded if isinstance(body, GivenAdjudication) else "",
+        note=body.note,
+        correction=body.correction,
+        adjudicates=isinstance(body, GivenAdjudication),
+    )
+    labels = (await run_in_threadpool(store_review, context_of(request), actor, body.answer_id, said, body.rater)).labels
+    blind = all(label.blind for label in labels)
+    reply = StoredLabels(stored=len(labels), rater=labels[0].rater, blind=blind, remark="" if blind else not_blind)
     return json_response(reply, 201)
 
 
@@ -137,12 +146,10 @@ def store_review(
     blind: bool | None = None,
 ) -> Reviewed:
     """Store a review of an answer; blocks. The audit log names the actor."""
-    if rater is not None and actor.role != "admin":
-        raise Refusal(403, "forbidden", "only an admin key may label in another name: omit `rater`")
+    name = name_for(actor, rater)
     id = actor.id_in_scope(context.ledger, id)
     if not actor.may_see_answers(context.ledger, [id]):
         raise unknown(id)
-    name = rater or actor.name
     with review_refusals(id):
         rubric = Rubric.for_answer(context.ledger, id, context.suite)
         done = review_answer(
@@ -163,6 +170,13 @@ def store_review(
     return done
 
 
+def name_for(actor: Actor, rater: str | None) -> str:
+    """The name that an actor labels under."""
+    if rater is not None and actor.role != "admin":
+        raise Refusal(403, "forbidden", "only an admin key may label in another name: omit `rater`")
+    return rater or actor.name
+
+
 @contextmanager
 def review_refusals(id: str) -> Iterator[None]:
     """Errors of a review of an answer as refusals."""
@@ -175,7 +189,7 @@ def review_refusals(id: str) -> Iterator[None]:
     except NotHeldBack as fault:
         raise Refusal(409, "settled", str(fault)) from None
     except ReviewConflict as fault:
-        raise Refusal(409, "decided", str(fault)) from None
+        raise Refusal(409, "adjudicated", str(fault)) from None
     except UserError as fault:
         raise Refusal(422, "invalid", str(fault)) from None
 

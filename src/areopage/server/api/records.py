@@ -9,7 +9,7 @@ from areopage.cases import Document
 from areopage.gate import AskedJudge, Change, Decision, GateVerdict, Reason, ReasonCode, SignalName
 from areopage.ledger import Alert, Channel, EvaluationState, Grounded, Mode, PanelResult, ReleaseState
 from areopage.monitor import PeriodFigures
-from areopage.review import AgreementReport, DisputedAnswer, ReviewProgress
+from areopage.review import AgreementReport, RaterDisagreement, ReviewProgress
 
 MOST_ITEMS = 1000
 
@@ -162,7 +162,7 @@ class GivenLabels(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     rater: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
 
 
-class GivenDecision(GivenLabels, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GivenAdjudication(GivenLabels, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What decides between raters who disagree on an answer; `grounded`: whether the documents support it."""
 
     scores: Annotated[dict[str, float], Meta(max_length=100, examples=[{"quality.answer.exactitude": 8.0}])] = {}
@@ -170,12 +170,12 @@ class GivenDecision(GivenLabels, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class UndoneLabels(Struct, frozen=True, kw_only=True):
-    """What was undone: labels of one answer that were given together, or a decision; by criterion, "" is the overall score."""
+    """What was undone: labels of one answer that were given together, or an adjudication; "" is the overall score."""
 
     answer_id: str
     rater: str
     scores: dict[str, float]
-    decision: bool
+    adjudication: bool
 
 
 class GivenUndo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -184,10 +184,10 @@ class GivenUndo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rater: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
 
 
-class DisputePage(Struct, frozen=True, kw_only=True):
-    """The answers on which raters disagree, undecided."""
+class DisagreementPage(Struct, frozen=True, kw_only=True):
+    """The answers on which raters disagree, not adjudicated."""
 
-    items: list[DisputedAnswer]
+    items: list[RaterDisagreement]
 
 
 class StoredLabels(Struct, frozen=True, kw_only=True):
@@ -409,6 +409,16 @@ class Health(Struct, frozen=True, kw_only=True):
 RECORDS = (
     *(AcceptedAnswers, AgreementReport, AlertPage, GivenAnswer, GivenAnswers, CheckReply, CheckRequest),
     *(EvaluationPage, EvaluationView, Faulty, GivenLabels, GivenVerdict, Health, HeldReply, Latest, PeriodFigures),
-    *(StoredLabels, StoredVerdict, TracePage, TraceView, DisputePage, GivenDecision, GivenUndo, ReviewProgress, UndoneLabels),
+    *(
+        StoredLabels,
+        StoredVerdict,
+        TracePage,
+        TraceView,
+        DisagreementPage,
+        GivenAdjudication,
+        GivenUndo,
+        ReviewProgress,
+        UndoneLabels,
+    ),
 )
 """The bodies of requests and responses."""

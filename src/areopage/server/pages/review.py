@@ -15,7 +15,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from areopage.app import review_disputes
+from areopage.app import review_disagreements
 from areopage.ledger import GROUNDED, GROUNDING, HELD, Answer, Evaluation, Label, Ledger, OfSuite, ReviewItem, Trace
 from areopage.review import MAX_CORRECTION, MAX_NOTE, MAX_RATER, Given, Rubric, Settlement, is_seen, rater_name
 from areopage.server.access import (
@@ -30,10 +30,9 @@ from areopage.server.access import (
     rater_of,
 )
 from areopage.server.api.figures import store_review
-from areopage.server.api.review import store_decision
 from areopage.server.context import ServerContext, context_of
 from areopage.server.errors import Refusal
-from areopage.server.pages.disputes import dispute_for, undoable_by
+from areopage.server.pages.disagreements import disagreement_for, undoable_by
 from areopage.server.pages.gate import decision_view
 from areopage.server.pages.rendering import (
     YEAR_SECONDS,
@@ -90,23 +89,12 @@ class AnswerInReview(Struct, frozen=True, kw_only=True):
 
 
 class Sent(Struct, frozen=True, kw_only=True):
-    """The fields of a form: stored labels, or the fields just sent; line ends as in the response."""
+    """The fields of a form: what stored labels say, or the fields just sent; line ends as in the response."""
 
-    scores: dict[str, str] = {}
-    grounded: str = ""
-    sentences: frozenset[int] = frozenset()
-    note: str = ""
-    correction: str = ""
+    said: Given
     text: str = ""
     rater: str = ""
     then: str = ""
-
-    @property
-    def settlement(self) -> Settlement | None:
-        """The requested settlement of a held answer, if any."""
-        if self.then == "release":
-            return Settlement(state="released", text=self.text)
-        return Settlement(state="refused") if self.then == "refuse" else None
 
 
 @router.get("/review")
@@ -137,7 +125,7 @@ def show_queue(request: Request, reader: Reader, after: int = 0, suite: str = ""
         further=further,
         suite=suite,
         suites=sorted({*suites, *([suite] if suite else [])}),
-        progress=None if reader.collections else review_disputes(ledger, context.config.monitor).progress(),
+        progress=None if reader.collections else review_disagreements(ledger, context.config.monitor).progress(),
         last=undoable_by(context, reader, rater),
         kept=_kept(suite),
     )
@@ -184,42 +172,25 @@ def save(request: Request, id: str, writer: Writer, form: Form) -> Response:
     if fault:
         return _answer_page(request, writer, shown, fault=fault, sent=sent)
     rater = " ".join(sent.rater.split())
-    if sent.then == "decide":
-        return _save_decision(request, writer, shown, sent)
-    rater_labels = _own_labels(context.ledger, id, rater)
+    adjudicates = sent.said.adjudicates
+    rater_labels = {} if adjudicates else _own_labels(context.ledger, id, rater)
     blind = not rater_labels and not _on_gate_page(request) and not is_seen(context.ledger, id, rater=rater, actor=writer.name)
     try:
-        if review := _given_by(sent, rater_labels):
+        if review := _given_by(sent.said, rater_labels):
             store_review(context, writer, id, review, rater if writer.keyless else None, origin="web", blind=blind)
     except Refusal as refusal:
         say, scale = language(request).say, Rubric.for_answer(context.ledger, id, context.suite).scale
         if refusal.status_code == 409:
-            fault = say("gate_settled_before")
-        elif shown.trace is not None:
+            fault = say("adjudicated_before" if adjudicates else "gate_settled_before")
+        elif shown.trace is not None and not adjudicates:
             fault = say("gate_bad_verdict")
         else:
             fault = say("review_bad_score", min=f"{scale.min:g}", max=f"{scale.max:g}")
         return _answer_page(request, writer, shown, fault=fault, sent=sent, status=refusal.status_code)
-    further = _next_address(request, context.ledger.review_queue.item(id))
-    return _with_name(RedirectResponse(further if sent.then == "next" else _address_of(request, id), 303), writer, rater)
-
-
-def _save_decision(request: Request, writer: Actor, shown: AnswerInReview, sent: Sent) -> Response:
-    """Store what decides between raters, and redirect to the list of disagreements."""
-    context, id, rater = context_of(request), shown.answer.id, " ".join(sent.rater.split())
-    said = Given(scores=sent.scores, grounded=sent.grounded, note=sent.note, correction=sent.correction)
-    try:
-        store_decision(context, writer, id, said, rater if writer.keyless else None, origin="web")
-    except Refusal as refusal:
-        say, scale = language(request).say, Rubric.for_answer(context.ledger, id, context.suite).scale
-        decided = refusal.status_code == 409
-        fault = say("dispute_decided") if decided else say("review_bad_score", min=f"{scale.min:g}", max=f"{scale.max:g}")
-        return _answer_page(request, writer, shown, fault=fault, sent=sent, status=refusal.status_code)
-    return _with_name(RedirectResponse("/disagreements", 303), writer, rater)
-
-
-def _with_name(response: Response, writer: Actor, rater: str) -> Response:
-    """A response that keeps the name of a rater without a key."""
+    further = "/disagreements" if adjudicates else _address_of(request, id)
+    if sent.then == "next":
+        further = _next_address(request, context.ledger.review_queue.item(id))
+    response = RedirectResponse(further, 303)
     if writer.keyless:
         kept = quote(rater_name(rater), safe="")
         response.set_cookie(RATER_COOKIE, kept, max_age=YEAR_SECONDS, samesite="lax", httponly=True, path="/")
@@ -266,53 +237,50 @@ def _own_labels(ledger: Ledger, id: str, rater: str) -> dict[str, Label]:
     return {label.criterion: label for label in labels if rater and label.rater == rater}
 
 
-def _given_by(sent: Sent, rater_labels: Mapping[str, Label]) -> Given | None:
+def _given_by(said: Given, rater_labels: Mapping[str, Label]) -> Given | None:
     """What a form says that its rater's current labels do not; None: nothing. So a release does not replace a blind label."""
-    grounding, sentences = rater_labels.get(GROUNDING), tuple(sorted(sent.sentences))
-    scored = any(score.strip() for score in sent.scores.values())
-    said = (sent.grounded, sentences, sent.note.strip(), sent.correction.strip())
-    if grounding is None or scored or said != (grounding.grounded, grounding.sentences, grounding.note, grounding.correction):
-        return Given(
-            scores=sent.scores,
-            grounded=sent.grounded,
-            sentences=sentences,
-            note=sent.note,
-            correction=sent.correction,
-            settlement=sent.settlement,
-        )
-    return Given(settlement=sent.settlement) if sent.settlement else None
+    grounding, scored = rater_labels.get(GROUNDING), any(score.strip() for score in said.scores.values())
+    now = (said.grounded, said.sentences, said.note.strip(), said.correction.strip())
+    if grounding is None or scored or now != (grounding.grounded, grounding.sentences, grounding.note, grounding.correction):
+        return said
+    return Given(settlement=said.settlement) if said.settlement else None
 
 
 def _sent_by(form: FormData, actor: Actor) -> Sent:
-    fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
+    fields = {name: value.replace("\r\n", "\n") for name, value in form.multi_items() if isinstance(value, str)}
     numbers = [value for name, value in form.multi_items() if name == "sentence" and isinstance(value, str)]
-    return Sent(
+    then, text = fields.get("then", ""), fields.get("text", "")
+    settlements = {"release": Settlement(state="released", text=text), "refuse": Settlement(state="refused")}
+    said = Given(
         scores={name.removeprefix(FIELD): value for name, value in fields.items() if name.startswith(FIELD)},
         grounded=fields.get("grounded", ""),
-        sentences=frozenset(
-            int(number) for number in numbers[:MOST_SENTENCES] if number.isascii() and number.isdigit() and len(number) < 6
+        sentences=tuple(
+            sorted(
+                {int(number) for number in numbers[:MOST_SENTENCES] if number.isascii() and number.isdigit() and len(number) < 6}
+            )
         ),
-        note=fields.get("note", "").replace("\r\n", "\n")[:MAX_NOTE],
-        correction=fields.get("correction", "").replace("\r\n", "\n")[:MAX_CORRECTION],
-        text=fields.get("text", "").replace("\r\n", "\n"),
-        rater=fields.get("rater", "") if actor.keyless else actor.name,
-        then=fields.get("then", ""),
+        note=fields.get("note", "")[:MAX_NOTE],
+        correction=fields.get("correction", "")[:MAX_CORRECTION],
+        settlement=settlements.get(then),
+        adjudicates=then == "adjudicate",
     )
+    return Sent(said=said, text=text, rater=fields.get("rater", "") if actor.keyless else actor.name, then=then)
 
 
 def _fault_of(request: Request, shown: AnswerInReview, sent: Sent) -> str:
-    say, scored = language(request).say, any(score.strip() for score in sent.scores.values())
-    if sent.grounded not in GROUNDED and (sent.settlement is not None or (shown.trace is not None and not scored)):
+    say, said = language(request).say, sent.said
+    scored = any(score.strip() for score in said.scores.values())
+    if said.grounded not in GROUNDED and (said.settlement is not None or (shown.trace is not None and not scored)):
         return say("gate_needs_grounded")
     if not sent.rater.strip():
         return say("review_no_rater")
-    if not scored and not sent.grounded:
+    if not scored and not said.grounded:
         return say("review_no_score")
     if sent.then == "release" and not sent.text.strip():
         return say("gate_needs_text")
-    if sent.then == "release" and sent.grounded != "yes" and sent.text.strip() == (shown.answer.case.response or "").strip():
+    if sent.then == "release" and said.grounded != "yes" and sent.text.strip() == (shown.answer.case.response or "").strip():
         return say("gate_release_unsupported")
-    return say("gate_yes_but") if sent.grounded == "yes" and sent.sentences else ""
+    return say("gate_yes_but") if said.grounded == "yes" and said.sentences else ""
 
 
 def _text_to_release(shown: AnswerInReview, opinion: Label | None) -> str:
@@ -370,25 +338,25 @@ def _answer_page(
     rater_labels, item = _own_labels(context.ledger, id, rater), context.ledger.review_queue.item(id)
     labelled = any(criterion != GROUNDING for criterion in rater_labels)
     blind = not rater_labels and not _on_gate_page(request)
-    dispute = dispute_for(request, actor, id, rater, own=bool(rater_labels), deciding=sent is not None and sent.then == "decide")
-    waits = labelled and review_disputes(context.ledger, context.config.monitor).hides(id)
+    adjudicates = sent is not None and sent.said.adjudicates
+    disagreement = disagreement_for(request, actor, id, shown=bool(rater_labels) or adjudicates)
+    waits = labelled and review_disagreements(context.ledger, context.config.monitor).hides(id)
     seen = is_seen(context.ledger, id, rater=rater, actor=actor.name)
     if (labelled and not waits) or (shown.trace is not None and not blind):
         note_scores_seen(context.ledger, actor, id, rater)
     else:
         note(context.ledger, actor, "read", id)
     is_editing = not labelled or bool(fault) or shown.trace is not None or "edit" in request.query_params
-    is_editing = is_editing and (dispute is None or (bool(rater_labels) and "edit" in request.query_params))
+    is_editing = is_editing and (disagreement is None or (bool(rater_labels) and "edit" in request.query_params))
     before = rater_labels.get(GROUNDING)
-    sent = sent or Sent(
+    said = Given(
         scores={path: f"{label.score:g}" for path, label in rater_labels.items() if path != GROUNDING},
         grounded=before.grounded if before else "",
-        sentences=frozenset(before.sentences) if before else frozenset(),
+        sentences=before.sentences if before else (),
         note=next((label.note for label in rater_labels.values()), ""),
         correction=next((label.correction for label in rater_labels.values()), ""),
-        text=_text_to_release(shown, before),
-        rater=rater,
     )
+    sent = sent or Sent(said=said, text=_text_to_release(shown, before), rater=rater)
     values: dict[str, Any] = {
         "answer": shown.answer,
         "trace": shown.trace,
@@ -402,7 +370,7 @@ def _answer_page(
         "next_address": _next_address(request, item),
         "asked": asked,
         "sent": sent,
-        "questions": asked.questions(sent.scores) if shown.asks_scores else [],
+        "questions": asked.questions(sent.said.scores) if shown.asks_scores else [],
         "fault": fault,
         "asks_rater": actor.keyless,
         "may_write": actor.role != "read" and not shown.answer.erased,
@@ -411,7 +379,7 @@ def _answer_page(
         "limits": {"note": MAX_NOTE, "correction": MAX_CORRECTION, "rater": MAX_RATER},
         "labelled": labelled and not waits,
         "waits_for_others": waits,
-        "dispute": dispute,
+        "disagreement": disagreement,
         "last": undoable_by(context, actor, rater),
         "editing": is_editing,
     }

@@ -133,7 +133,7 @@ def comparison(ledger: Ledger, asked: Questionnaire, labels: Sequence[Label], ra
             for path, name in shown.items()
         ],
         "corrections": list(dict.fromkeys((label.rater, label.correction) for label in labels if label.correction)),
-        "decisions": [
+        "adjudications": [
             (names.get(criterion, ""), label)
             for (_, criterion), label in ledger.labels.deciding([id]).items()
             if criterion != GROUNDING

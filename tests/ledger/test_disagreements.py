@@ -1,4 +1,4 @@
-"""Raters who disagree, decisions between them and labels that are taken back, on both databases."""
+"""Raters who disagree, adjudications and labels that are taken back, on both databases."""
 
 import threading
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from areopage.ledger.tables.records import GROUNDING, Label, ReviewItem
 from servers.evaluated import submitted
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+POINTS = {"": 3.0}
 EXACT, FORM = "quality.answer.exactitude", "quality.answer.format"
 
 
@@ -27,6 +28,11 @@ def disagree(ledger: Ledger, id: str = "a", *, wanted: int = 2) -> None:
     ledger.review_queue.add([ReviewItem(answer_id=id, why="sample", created_at=NOW, wanted=wanted)])
     for minute, (rater, score) in enumerate({"Anne": 3.0, "Bruno": 8.0}.items()):
         ledger.labels.add([label(id, rater, score, minute=minute), label(id, rater, 7.0, FORM, minute=minute)])
+
+
+def scores(ledger: Ledger) -> set[tuple[str, float]]:
+    """The scores of raters that count on the answer `a`."""
+    return {(label.criterion, label.score) for label in ledger.disagreements.counted_of(["a"])}
 
 
 def altered(ledger: Ledger) -> list[str]:
@@ -58,11 +64,10 @@ def at_once(*works: Callable[[], object]) -> list[Exception | None]:
 
 def test_a_decision_counts_in_place_of_the_labels_which_stay(ledger: Ledger) -> None:
     disagree(ledger)
-    (exact, form) = ledger.disputes.spreads()
-    assert (exact.criterion, exact.low, exact.high, exact.raters, exact.complete, exact.decided) == (EXACT, 3, 8, 2, True, False)
-    assert (form.low, form.high) == (7, 7)
-    ledger.disputes.decide([label("a", "Chloé", 6.0, minute=5, decides=True)])
-    assert next(one for one in ledger.disputes.spreads() if one.criterion == EXACT).decided
+    assert ledger.disagreements.open(POINTS) == {("a", ""): [EXACT]} and ledger.disagreements.counts(POINTS) == (0, 0, 1)
+    assert scores(ledger) == {(EXACT, 3), (EXACT, 8), (FORM, 7)}
+    ledger.disagreements.adjudicate([label("a", "Chloé", 6.0, minute=5, decides=True)])
+    assert ledger.disagreements.open(POINTS) == {} and ledger.disagreements.counts(POINTS) == (0, 1, 0)
     counted = counted_labels(ledger.labels.current(blind=True))
     assert {(one.rater, one.criterion, one.score) for one in counted} == {
         ("Chloé", EXACT, 6.0),
@@ -76,16 +81,16 @@ def test_a_decision_counts_in_place_of_the_labels_which_stay(ledger: Ledger) -> 
 
 def test_a_rater_may_decide_after_talking_and_the_own_label_stays(ledger: Ledger) -> None:
     disagree(ledger)
-    ledger.disputes.decide([label("a", "Anne", 8.0, minute=5, decides=True)])
+    ledger.disagreements.adjudicate([label("a", "Anne", 8.0, minute=5, decides=True)])
     assert ledger.labels.current_of(["a"])["a", "Anne", EXACT].score == 3.0
     assert [one.score for one in counted_labels(ledger.labels.current()) if one.criterion == EXACT] == [8.0]
-    ledger.disputes.decide([label("a", "Anne", 7.0, minute=6, decides=True)])  # whoever decided may decide again
+    ledger.disagreements.adjudicate([label("a", "Anne", 7.0, minute=6, decides=True)])  # whoever decided may decide again
     assert [one.score for one in counted_labels(ledger.labels.current()) if one.criterion == EXACT] == [7.0]
 
 
 def test_a_decision_given_with_the_scores_in_view_replaces_no_blind_labels(ledger: Ledger) -> None:
     disagree(ledger)
-    ledger.disputes.decide([label("a", "Chloé", 6.0, minute=5, decides=True, blind=False)])
+    ledger.disagreements.adjudicate([label("a", "Chloé", 6.0, minute=5, decides=True, blind=False)])
     assert {one.score for one in counted_labels(ledger.labels.current(blind=True)) if one.criterion == EXACT} == {3.0, 8.0}
     assert {one.score for one in counted_labels(ledger.labels.current()) if one.criterion == EXACT} == {6.0}
 
@@ -93,21 +98,29 @@ def test_a_decision_given_with_the_scores_in_view_replaces_no_blind_labels(ledge
 def test_the_blind_label_of_a_rater_is_the_one_that_is_apart(ledger: Ledger) -> None:
     disagree(ledger)
     ledger.labels.add([label("a", "Bruno", 3.0, minute=9, blind=False)])  # after having seen the judges' scores
-    exact = next(one for one in ledger.disputes.spreads() if one.criterion == EXACT)
-    assert (exact.low, exact.high) == (3, 8)
+    assert ledger.disagreements.open(POINTS) == {("a", ""): [EXACT]}
+    assert scores(ledger) == {(EXACT, 3), (EXACT, 8), (FORM, 7)}
+
+
+def test_points_from_which_raters_disagree_are_those_of_the_run(ledger: Ledger) -> None:
+    disagree(ledger)
+    ledger.review_queue.add([ReviewItem(answer_id="a", why="sample", created_at=NOW, wanted=2, run_id="r")])
+    assert ledger.disagreements.runs() == ledger.disagreements.runs("a") == ["r"] and ledger.disagreements.runs("b") == []
+    assert ledger.disagreements.open({"": 9.0, "r": 5.0}) == {("a", "r"): [EXACT]}
+    assert ledger.disagreements.counts({"": 1.0, "r": 5.1}) == (1, 0, 0)
 
 
 def test_only_a_disagreement_is_decided_and_once(ledger: Ledger) -> None:
     disagree(ledger)
     for wrong in (label("a", "Chloé", 6.0, FORM, decides=True), label("b", "Chloé", 6.0, decides=True)):
         with pytest.raises(UserError, match="no two raters of the answer"):
-            ledger.disputes.decide([wrong])
+            ledger.disagreements.adjudicate([wrong])
     both = [label("a", "Chloé", 6.0, decides=True), label("a", "Chloé", 6.0, FORM, decides=True)]
     with pytest.raises(UserError, match="no two raters"):
-        ledger.disputes.decide(both)
+        ledger.disagreements.adjudicate(both)
     assert len(ledger.labels.of("a")) == 4, "all or none"
     raised = at_once(
-        *(lambda name=name: ledger.disputes.decide([label("a", name, 6.0, decides=True)]) for name in ("Chloé", "David"))
+        *(lambda name=name: ledger.disagreements.adjudicate([label("a", name, 6.0, decides=True)]) for name in ("Chloé", "David"))
     )
     (refused,) = [fault for fault in raised if fault is not None]
     assert isinstance(refused, ReviewConflict) and "has decided on quality.answer.exactitude" in str(refused)
@@ -125,29 +138,30 @@ def test_two_raters_who_label_the_same_answer_at_once_disagree_and_finish_it(led
         )
         assert raised == [None, None]
     assert ledger.review_queue.count_open() == 0
-    assert [(one.low, one.high, one.complete) for one in ledger.disputes.spreads()] == [(2, 9, True)] * 6
+    assert list(ledger.disagreements.open(POINTS)) == [(f"x{number}", "") for number in range(6)]
 
 
 def test_an_answer_that_waits_for_a_label_is_not_complete(ledger: Ledger) -> None:
     disagree(ledger, wanted=3)
-    assert {one.complete for one in ledger.disputes.spreads()} == {False}
+    assert ledger.disagreements.is_waiting("a") and not ledger.disagreements.is_waiting("b")
+    assert ledger.disagreements.open(POINTS) == {} and ledger.disagreements.counts(POINTS) == (0, 0, 0)
 
 
 def test_the_last_label_is_undone_one_step_and_the_trail_keeps_it(ledger: Ledger) -> None:
     disagree(ledger)
-    undone = ledger.disputes.undo_last("Bruno")
+    undone = ledger.disagreements.undo_last("Bruno")
     assert {(one.criterion, one.score, one.state) for one in undone} == {(EXACT, 8.0, "undone"), (FORM, 7.0, "undone")}
     assert {rater for _, rater, _ in ledger.labels.current_of(["a"])} == {"Anne"}
-    assert ledger.disputes.spreads() == [] and ledger.disputes.answers_by_rater() == {"Anne": 1}
+    assert ledger.disagreements.counts(POINTS) == (0, 0, 0) and ledger.disagreements.answers_by_rater() == {"Anne": 1}
     assert [one.answer_id for one in ledger.review_queue.open_items("Bruno")] == ["a"]
     assert [one.answer_id for one in ledger.review_queue.open_items("Anne")] == []
     assert len(ledger.labels.of("a")) == 4
     with pytest.raises(UserError, match="undone already"):
-        ledger.disputes.undo_last("Bruno")
-    ledger.labels.add([label("a", "Bruno", 4.0, minute=9)])
-    assert ledger.review_queue.count_open() == 0 and len(ledger.disputes.spreads()) == 1
+        ledger.disagreements.undo_last("Bruno")
+    ledger.labels.add([label("a", "Bruno", 9.0, minute=9)])
+    assert ledger.review_queue.count_open() == 0 and len(ledger.disagreements.open(POINTS)) == 1
     with pytest.raises(UserError, match="no label by 'Chloé'"):
-        ledger.disputes.undo_last("Chloé")
+        ledger.disagreements.undo_last("Chloé")
     assert altered(ledger) == []
     ledger.erasure.erase(["a"])
     assert altered(ledger) == [], "an undone label whose texts are erased"
@@ -156,21 +170,21 @@ def test_the_last_label_is_undone_one_step_and_the_trail_keeps_it(ledger: Ledger
 def test_a_changed_label_that_is_undone_gives_the_one_before_back(ledger: Ledger) -> None:
     disagree(ledger)
     ledger.labels.add([label("a", "Bruno", 3.0, minute=9)])
-    ledger.disputes.undo_last("Bruno")
+    ledger.disagreements.undo_last("Bruno")
     assert ledger.labels.current_of(["a"])["a", "Bruno", EXACT].score == 8.0
     assert ledger.review_queue.count_open() == 0
 
 
 def test_a_label_is_not_undone_once_another_person_has_decided(ledger: Ledger) -> None:
     disagree(ledger)
-    ledger.disputes.decide([label("a", "Chloé", 6.0, minute=5, decides=True)])
+    ledger.disagreements.adjudicate([label("a", "Chloé", 6.0, minute=5, decides=True)])
     with pytest.raises(ReviewConflict, match="Chloé has decided"):
-        ledger.disputes.undo_last("Bruno")
+        ledger.disagreements.undo_last("Bruno")
     assert {rater for _, rater, _ in ledger.labels.current_of(["a"])} == {"Anne", "Bruno"}
-    (decision,) = ledger.disputes.undo_last("Chloé")
-    assert decision.decides and not any(one.decided for one in ledger.disputes.spreads())
-    ledger.disputes.undo_last("Bruno")
-    assert ledger.disputes.spreads() == []
+    (undone,) = ledger.disagreements.undo_last("Chloé")
+    assert undone.decides and ledger.disagreements.counts(POINTS) == (0, 0, 1)
+    ledger.disagreements.undo_last("Bruno")
+    assert ledger.disagreements.counts(POINTS) == (0, 0, 0)
 
 
 def test_an_undo_and_a_decision_at_once_come_one_after_the_other(ledger: Ledger) -> None:
@@ -178,8 +192,8 @@ def test_an_undo_and_a_decision_at_once_come_one_after_the_other(ledger: Ledger)
         id = f"y{number}"
         disagree(ledger, id)
         undo, decide = at_once(
-            lambda: ledger.disputes.undo_last("Bruno"),
-            lambda id=id: ledger.disputes.decide([label(id, "Chloé", 6.0, minute=5, decides=True)]),  # type: ignore[misc]
+            lambda: ledger.disagreements.undo_last("Bruno"),
+            lambda id=id: ledger.disagreements.adjudicate([label(id, "Chloé", 6.0, minute=5, decides=True)]),  # type: ignore[misc]
         )
         assert (undo is None) != (decide is None), (undo, decide)
         decided, raters = ledger.labels.deciding([id]), {rater for _, rater, _ in ledger.labels.current_of([id])}
@@ -189,14 +203,14 @@ def test_an_undo_and_a_decision_at_once_come_one_after_the_other(ledger: Ledger)
 def test_imported_labels_are_not_undone(ledger: Ledger) -> None:
     ledger.labels.add([Label(answer_id="a", rater="Anne", criterion=EXACT, score=3, origin="import", created_at=NOW)])
     with pytest.raises(UserError, match="was imported"):
-        ledger.disputes.undo_last("Anne")
+        ledger.disagreements.undo_last("Anne")
 
 
 def test_words_of_grounding_are_decided_and_corrections_kept_until_an_erasure(ledger: Ledger) -> None:
     disagree(ledger)
     for rater, score in (("Anne", 0), ("Bruno", 2)):
         ledger.labels.add([label("a", rater, score, GROUNDING, minute=7, correction="Two months, not three.")])
-    ledger.disputes.decide([label("a", "Chloé", 2, GROUNDING, minute=9, decides=True)])
+    ledger.disagreements.adjudicate([label("a", "Chloé", 2, GROUNDING, minute=9, decides=True)])
     assert {one.rater for one in ledger.labels.grounding(["a"])["a"]} == {"Anne", "Bruno", "Chloé"}
     assert [one.grounded for one in counted_labels(ledger.labels.grounding(["a"])["a"])] == ["yes"]
     assert {one.correction for one in ledger.labels.of("a")} == {"", "Two months, not three."}

@@ -1,4 +1,4 @@
-"""`areopage review disagreements`, `decide` and `progress`: where reviewers disagree, and how far the review is."""
+"""`areopage review disagreements`, `adjudicate` and `progress`: where reviewers disagree, and how far the review is."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from areopage.app import find_config, open_ledger, review_disputes
+from areopage.app import find_config, open_ledger, review_disagreements
 from areopage.cli.options import ConfigOption, LedgerOption, actor
 from areopage.cli.review import (
     CorrectionOption,
@@ -22,7 +22,7 @@ from areopage.cli.review import (
 from areopage.errors import counted
 from areopage.locales import one_line
 from areopage.report import table
-from areopage.review import Given, decide_answer
+from areopage.review import Given, review_answer
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print all as JSON.")]
 
@@ -37,7 +37,8 @@ def disagreements(
     """
     settings = find_config(config, ledger)
     with open_ledger(settings) as opened:
-        listed = review_disputes(opened, settings.monitor).answers()
+        store = review_disagreements(opened, settings.monitor)
+        listed = store.said(store.open())
         ids = [answer.answer_id for answer in listed]
         opened.audit.note(actor(), "read", "", f"the labels of {len(ids)} answers on which reviewers disagree")
         if rater is not None:
@@ -50,15 +51,15 @@ def disagreements(
         return
     rows = [["id", "criterion", "labels"]]
     for answer in listed:
-        for criterion in answer.criteria:
-            said = [f"{one_line(label.rater, 40)} {label.grounded or f'{label.score:g}'}" for label in criterion.labels]
-            rows.append([one_line(answer.answer_id, 128), criterion.criterion or "global", ", ".join(said)])
+        for criterion, labels in answer.criteria.items():
+            said = [f"{one_line(label.rater, 40)} {label.grounded or f'{label.score:g}'}" for label in labels]
+            rows.append([one_line(answer.answer_id, 128), criterion or "global", ", ".join(said)])
     typer.echo("\n".join(table(rows)))
 
 
-def decide(
+def adjudicate(
     id: IdArgument,
-    rater: Annotated[str, typer.Option("--rater", metavar="NAME", help="Name of the person who decides.")],
+    rater: Annotated[str, typer.Option("--rater", metavar="NAME", help="Name of the person who adjudicates.")],
     score: ScoreOption = None,
     grounded: GroundedOption = "",
     note: NoteOption = "",
@@ -67,24 +68,24 @@ def decide(
     config: ConfigOption = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Decide between reviewers who disagree on an answer: this label counts in place of theirs, which stay in the ledger.
+    """Adjudicate between reviewers who disagree on an answer: this label counts in place of theirs, which stay in the ledger.
 
-    A third person decides, or one of the reviewers after they have talked.
+    A third person adjudicates, or one of the reviewers after they have talked.
     """
     settings = find_config(config, ledger)
-    said = Given(scores=scores_of_options(score or ()), grounded=grounded, note=note, correction=correction)
+    said = Given(scores=scores_of_options(score or ()), grounded=grounded, note=note, correction=correction, adjudicates=True)
     with open_ledger(settings) as opened:
         rubric, now = rubric_of(settings, opened, id, suite), datetime.now(UTC)
-        labels = decide_answer(opened, id, rater, said, origin="cli", now=now, rubric=rubric)
+        labels = review_answer(opened, id, rater, said, origin="cli", now=now, rubric=rubric).labels
     view = "" if labels[0].blind else " (given with the scores in view: it does not measure the judges)"
-    typer.echo(f"decided: {id} ({counted(len(labels), 'criterion', 'criteria')} by {labels[0].rater}){view}")
+    typer.echo(f"adjudicated: {id} ({counted(len(labels), 'criterion', 'criteria')} by {labels[0].rater}){view}")
 
 
 def progress(config: ConfigOption = None, as_json: JsonOption = False, ledger: LedgerOption = None) -> None:
     """Tell how many answers are labelled, by whom, and on how many reviewers agree."""
     settings = find_config(config, ledger)
     with open_ledger(settings) as opened:
-        figures = review_disputes(opened, settings.monitor).progress()
+        figures = review_disagreements(opened, settings.monitor).progress()
     if as_json:
         typer.echo(msgspec.json.encode(figures).decode())
         return
@@ -93,6 +94,6 @@ def progress(config: ConfigOption = None, as_json: JsonOption = False, ledger: L
         typer.echo(f"  {one_line(name, 40)}: {counted(answers, 'answer')} labelled")
     if figures.compared:
         typer.echo(
-            f"labelled by several: {figures.compared}; they agree on {figures.agree}, disagree on {figures.disputed} "
-            f"(areopage review disagreements), and {figures.decided} are decided"
+            f"labelled by several: {figures.compared}; they agree on {figures.agree}, disagree on {figures.disagree} "
+            f"(areopage review disagreements), and {figures.adjudicated} are adjudicated"
         )

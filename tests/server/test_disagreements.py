@@ -57,12 +57,11 @@ def test_people_who_disagree_are_decided_between_over_the_api(
     assert early.status_code == 422 and "waits for 1 more label" in early.text
     assert labelled(client, keys["bruno"], 9)["blind"] is True
     progress = client.get("/v1/review/progress", headers=keys["anne"]).json()
-    assert (progress["compared"], progress["agree"], progress["disputed"], progress["decided"]) == (1, 0, 1, 0)
+    assert (progress["compared"], progress["agree"], progress["disagree"], progress["adjudicated"]) == (1, 0, 1, 0)
     assert progress["raters"] == {"Claire": 1, "anne": 1, "bruno": 1}, "Claire labelled another answer"
     (answer,) = client.get("/v1/review/disagreements", headers=keys["chloe"]).json()["items"]
-    (criterion,) = answer["criteria"]
-    assert (answer["answer_id"], criterion["criterion"]) == (ID, EXACT)
-    assert [(one["rater"], one["score"], one["correction"]) for one in criterion["labels"]] == [
+    assert (answer["answer_id"], list(answer["criteria"])) == (ID, [EXACT])
+    assert [(one["rater"], one["score"], one["correction"]) for one in answer["criteria"][EXACT]] == [
         ("anne", 2.0, "Two months."),
         ("bruno", 9.0, ""),
     ]
@@ -71,18 +70,18 @@ def test_people_who_disagree_are_decided_between_over_the_api(
     reply = client.post("/v1/review/disagreements", json=decide, headers=keys["chloe"])
     assert (reply.status_code, reply.json()["blind"]) == (201, True)
     late = client.post("/v1/review/disagreements", json=decide, headers=keys["david"])
-    assert (late.status_code, late.json()["error"]["code"]) == (409, "decided")
+    assert (late.status_code, late.json()["error"]["code"]) == (409, "adjudicated")
     kept = client.post("/v1/labels/undo", json={}, headers=keys["bruno"])
     assert kept.status_code == 409 and "chloe has decided" in kept.text
-    assert client.get("/v1/review/progress", headers=keys["anne"]).json()["decided"] == 1
+    assert client.get("/v1/review/progress", headers=keys["anne"]).json()["adjudicated"] == 1
     undone = client.post("/v1/labels/undo", json={}, headers=keys["chloe"]).json()
-    assert (undone["decision"], undone["scores"]) == (True, {EXACT: 6.0})
+    assert (undone["adjudication"], undone["scores"]) == (True, {EXACT: 6.0})
     again = client.post("/v1/labels/undo", json={}, headers=keys["chloe"])
     assert again.status_code == 422 and "undone already" in again.text
-    assert client.get("/v1/review/progress", headers=keys["anne"]).json()["disputed"] == 1
+    assert client.get("/v1/review/progress", headers=keys["anne"]).json()["disagree"] == 1
     assert len(Labels(context.ledger).of(ID)) == 4, "the trail keeps all"
     page = text_of(client.get(f"/monitor/answers/{ID}", headers=keys["david"] | {"accept-language": "en"}).text)
-    assert "decision undone" in page and "What the answer should have said: Two months." in page
+    assert "adjudication undone" in page and "What the answer should have said: Two months." in page
 
 
 def test_a_decision_by_someone_who_saw_the_judges_scores_is_not_blind(
@@ -119,7 +118,7 @@ def test_the_page_hides_others_and_judges_until_all_have_labelled_and_it_is_deci
     shown = text_of(anne.get(f"/review/{ID}", headers=said).text)
     assert JUDGES not in shown and ("all raters have labelled" if lang == "en" else "tous les évaluateurs ont noté") in shown
     third = local_client(context)
-    assert "Anne" not in text_of(third.get(f"/review/{ID}?decide=1", headers=said).text), "a label is still to come"
+    assert "Anne" not in text_of(third.get(f"/review/{ID}?adjudicate=1", headers=said).text), "a label is still to come"
     bruno = give(context, "Bruno", "9")
     shown = text_of(bruno.get(f"/review/{ID}", headers=said).text)
     assert JUDGES not in shown and "Anne" in shown and ("Raters disagree" if lang == "en" else "en désaccord") in shown
@@ -131,16 +130,16 @@ def test_the_page_hides_others_and_judges_until_all_have_labelled_and_it_is_deci
     listed = third.get("/disagreements", headers=said).text
     assert ("Anne: 2, Bruno: 9" if lang == "en" else "Anne : 2, Bruno : 9") in text_of(
         listed
-    ) and f"/review/{quote(ID)}?decide=1" in listed
-    assert JUDGES not in text_of(third.get(f"/review/{ID}?decide=1", headers=said).text)
-    fields = {FIELD: "6", "rater": "Chloé", "note": "As Bruno says.", "then": "decide"}
-    assert send(third, ID, fields, to=f"/review/{ID}?decide=1") == (303, "/disagreements")
+    ) and f"/review/{quote(ID)}?adjudicate=1" in listed
+    assert JUDGES not in text_of(third.get(f"/review/{ID}?adjudicate=1", headers=said).text)
+    fields = {FIELD: "6", "rater": "Chloé", "note": "As Bruno says.", "then": "adjudicate"}
+    assert send(third, ID, fields, to=f"/review/{ID}?adjudicate=1") == (303, "/disagreements")
     shown = text_of(anne.get(f"/review/{ID}", headers=said).text)
     assert JUDGES in shown and "Chloé" in shown and "As Bruno says." in shown
     (decision,) = Labels(context.ledger).deciding([ID]).values()
     assert (decision.rater, decision.score, decision.blind, decision.origin) == ("Chloé", 6.0, True, "web")
-    status, page = send(anne, ID, {FIELD: "5", "rater": "Anne", "then": "decide"}, to=f"/review/{ID}?edit=1")
-    assert status == 409 and "Another person has decided" in page
+    status, page = send(anne, ID, {FIELD: "5", "rater": "Anne", "then": "adjudicate"}, to=f"/review/{ID}?edit=1")
+    assert status == 409 and "Another person has adjudicated" in page
 
 
 def test_the_last_label_is_undone_on_the_page(context: ServerContext) -> None:
@@ -212,12 +211,12 @@ def test_three_people_label_decide_and_undo_in_browsers(context: ServerContext) 
         chloe.goto(f"{address}/review")
         chloe.click("text=1 désaccord")
         chloe.click("main table a")
-        chloe.wait_for_selector("#decide")
+        chloe.wait_for_selector("#adjudicate")
         assert "Dix jours, dit Anne." in chloe.inner_text("main") and JUDGES not in chloe.inner_text("main")
         assert chloe.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         chloe.fill("#rater", "Chloé")
         chloe.fill(f"input[name='{FIELD}']", "6")
-        chloe.click("button[value=decide]")
+        chloe.click("button[value=adjudicate]")
         chloe.wait_for_url(f"{address}/disagreements")
         assert "Aucun désaccord" in chloe.inner_text("main")
         anne = pages["Anne"]
@@ -225,8 +224,8 @@ def test_three_people_label_decide_and_undo_in_browsers(context: ServerContext) 
         assert JUDGES in anne.inner_text("main") and "(Chloé)" in anne.inner_text("main")
         assert anne.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         chloe.goto(f"{address}/review")
-        chloe.click("text=Annuler ma dernière décision")
-        chloe.wait_for_selector("#decide")
+        chloe.click("text=Annuler mon dernier arbitrage")
+        chloe.wait_for_selector("#adjudicate")
         assert "en désaccord" in chloe.inner_text("main")
         browser.close()
     assert complaints == []
