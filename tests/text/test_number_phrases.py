@@ -35,6 +35,10 @@ from areopage.text.readable import Readable
         ("one point five", "1.5"),
         ("les années soixante-dix", "les années 1970"),
         ("jusqu'à minuit et demi", "jusqu'à 0h30"),
+        ("payez en 3x", "payez en 3 fois"),
+        ("2x/4x sans frais", "2 fois ou 4 fois sans frais"),
+        ("45 milliers d'abonnés", "45000 abonnés"),
+        ("zéro euro", "0 euro"),
         ("une vingtaine de personnes", "≃ 20 personnes"),
         ("deux douzaines d'œufs", "≃ 24 œufs"),
         ("half a dozen eggs", "≃ 6 eggs"),
@@ -67,6 +71,7 @@ def test_a_phrase_is_read_as_its_number_where_it_stands(text: str, read: str) ->
         "5 to 10 days, 20 to 9",
         "au point 5 de l'annexe, chapitre 2, point 5, hier soir à 8 heures, les années 20",
         "le trimestre d'automne, le semestre suivant",
+        "un écran en 3x2 m, 3x plus vite, 2 x 4, zéro défaut, repartir de zéro, des milliers d'abonnés",
     ],
 )
 def test_ordinary_prose_has_no_such_number(text: str) -> None:

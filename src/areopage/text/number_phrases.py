@@ -13,6 +13,9 @@
 | periods | un semestre, tous les trimestres, a fortnight, two decades | 6 mois, tous les 3 mois, 14 days, 20 years |
 | rates | 24h/24, 7 jours sur 7, 24/7 | 24 h par jour, 7 jours par semaine |
 | multiples | twice, three-fold | 2 times, 3 times |
+| payments | en 3x, 2x/4x sans frais | en 3 fois, 2 fois/4 fois sans frais |
+| thousands | 45 milliers d'abonnés | 45000 abonnés |
+| nothing | zéro euro, zero % | 0 euro, 0 % |
 
 "Un tiers" is also a third party, "le quart" a watch, "a quarter" three months: only what says of what it is a part is a share.
 The text has digits for its number words.
@@ -20,6 +23,7 @@ The text has digits for its number words.
 
 import re
 from collections.abc import Callable, Sequence, Set
+from decimal import Decimal
 
 from areopage.text.folding import lower_case
 
@@ -114,6 +118,18 @@ _HALF_DAY = re.compile(
 _DECIMALS = re.compile(
     rf"(?<![\w.,-])(?P<whole>une?|one|[0-9]{{1,6}}){_S}(?:point|virgule){_S}(?P<rest>[0-9]{{1,4}})(?![\w]|[.,][0-9])"
 )
+# A lone "3x" may be anything.
+_PAID = re.compile(
+    rf"(?<![\w.,/-])(?P<lead>en{_S})?(?:[2-9]|1[0-2]){_S}?x(?!\w)(?:{_S}?(?:[/,]|et|ou|à){_S}?(?:[2-9]|1[0-2]){_S}?x(?!\w)){{0,4}}"
+    rf"(?![-/]|{_S}[0-9])(?P<free>(?={_S}sans{_S}frais))?"
+)
+_TIMES_SIGN, _OR = re.compile(rf"{_S}?x"), re.compile(rf"{_S}?[/,]{_S}?")
+_THOUSANDS = re.compile(
+    rf"(?<![\w.,-])(?P<thousands>[0-9]{{1,3}}(?:[.,][0-9]{{1,3}})?){_S}milliers{_S}d(?:e{_S}|['’])(?=[^\W\d])"
+)
+_ZERO = re.compile(
+    rf"(?<![\w-])(?:z[ée]ros?)(?={_S}(?:€|%|\$|£|euros?|centimes?|francs?|dollars?|pounds?|pour{_S}cent|per{_S}?cent)(?![^\W_]))"
+)
 _MULTIPLES = {"doubl": 2, "tripl": 3, "quadrupl": 4, "quintupl": 5, "décupl": 10, "centupl": 100, "twice": 2, "thrice": 3}
 _MULTIPLIED = re.compile(
     rf"(?<![\w-])(?:(?P<word>twice|thrice)|multipl(?:i[^\W\d_]{{1,6}}|y|ying){_S}(?:par|by){_S}(?P<times>[2-9]|1[0-9]|100)(?![\w%]|[.,][0-9])"
@@ -206,6 +222,20 @@ def _decimal(match: re.Match[str]) -> str:
     return f"{whole if whole.isdigit() else 1}.{match['rest']}"
 
 
+def _paid(match: re.Match[str]) -> str:
+    if match["lead"] is None and match["free"] is None:
+        return ""
+    return _OR.sub(" ou ", _TIMES_SIGN.sub(" fois", match.group()))
+
+
+def _thousands(match: re.Match[str]) -> str:
+    return f"{Decimal(match['thousands'].replace(',', '.')) * 1000:f}".partition(".")[0] + " "
+
+
+def _zero(_: re.Match[str]) -> str:
+    return "0"
+
+
 def _multiple(match: re.Match[str]) -> str:
     root = match["word"] or match["noun"] or match["verb"] or match["english"]
     number = match["times"] or _MULTIPLES[root]
@@ -232,6 +262,9 @@ _BY_WORDS: Sequence[tuple[Set[str], Sequence[str], re.Pattern[str], _Writer]] = 
     (frozenset(["midi", "soir"]), ("après-midi", "du soir"), _HALF_DAY, _half_day),
     (frozenset(["ann"]), ("années",), _DECADES, _decade),
     (frozenset(["point", "virgule"]), (), _DECIMALS, _decimal),
+    (frozenset(["x"]), (), _PAID, _paid),
+    (frozenset(["milliers"]), (), _THOUSANDS, _thousands),
+    (frozenset(["ro", "zero"]), (), _ZERO, _zero),
     (frozenset(["midi", "minuit", "noon", "midnight"]), (), _NOON, _noon),
     (frozenset([word for group in _GROUPS for word in (group, f"{group}s")]), (), _GROUPED, _group),
     (

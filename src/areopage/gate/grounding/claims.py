@@ -31,6 +31,8 @@ from areopage.text import DIGITS, WORDED, FigureText, Readable, Reference, TextF
 
 _CLOCK = re.compile(r"(?P<hour>[0-9]{1,2})[ \u00a0\u202f]?(?:h|heures?)[ \u00a0\u202f]?(?P<minute>[0-5][0-9])?")
 _TIME_OF_DAY = re.compile(r"(?<![\w.,])[0-9]{1,2}(?:[ \u00a0\u202f]?(?:h(?![a-z])|heures|[ap]\.?m\b)|:[0-5][0-9])")
+_MIDNIGHT, _BEFORE_TIME = 24, 4
+_AT = re.compile(r"(?:à|to|until|till|[-–])[ \u00a0]?\Z")
 _LONGEST_TERM = 10  # digits of a number of which another one may be a share
 _BROKEN_OFF = re.compile(r"-(?:\s|\Z)")
 _MOST_UNREAD = 20  # claims of one answer that are sought in writings that are not read as figures
@@ -440,11 +442,17 @@ class _Check:
         return self._claim_at(stated, "missing" if spot is None else "supported" if spoken_of else "elsewhere", spot)
 
     def _otherwise(self, stated: TextFigure) -> Spot | None:
-        """Where a percentage stands as a fraction, a time of the day as one, and half an hour as half of anything."""
+        """Where a percentage stands as a fraction, a time of the day as one, half an hour as half of anything, 0 € as free."""
         if stated.kind == "percentage":
             return next(self._identified.percent(Decimal(stated.value)), None)
+        if stated.kind == "amount":
+            first, last = clause_at(self._response, stated.start, stated.end)
+            return None if stated.value else self._places.free(frozenset(stems(self._response[first:last])))
         clock = _CLOCK.fullmatch(stated.text) if stated.kind == "duration" else None
-        times = self._identified.times(int(clock["hour"]), int(clock["minute"] or 0)) if clock else iter(())
+        hour = int(clock["hour"]) if clock else 0
+        if hour == _MIDNIGHT and _AT.search(self._response, max(0, stated.start - _BEFORE_TIME), stated.start):
+            hour = 0
+        times = self._identified.times(hour, int(clock["minute"] or 0)) if clock else iter(())
         time = next(self._places.alone(stated, times), None)
         part = _PART.match(stated.text) if stated.kind == "duration" and not time else None
         return time or next(iter(self._shares(stated, decimal_of(part.group())) if part else ()), None)

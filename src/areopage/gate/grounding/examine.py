@@ -311,6 +311,7 @@ def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Cla
         if (is_name(clean, word.start, word.written) or looks_like_name(clean, word.start, word.end, (span.start, span.end)))
         and not forms.has(word.written)
         and not _GREETING.fullmatch(clean, span.start, word.start)
+        and not _ERA.search(clean, max(span.start, word.start - _BEFORE_ERA), word.end)
     ]
     covered = Covered(claims) if named else ()
     for word in named:
@@ -318,6 +319,9 @@ def _names(clean: str, span: Span, unknown: Sequence[Word], claims: Sequence[Cla
             yield Claim(kind="name", place=Place(start=word.start, end=word.end, text=word.written), state="missing")
 
 
+# "Avant Jésus-Christ" is the sense of a date, and no name.
+_ERA = re.compile(r"(?<!\w)(?:av\.|avant|apr\.|après|before|after)[ \u00a0](?:J[ée]sus(?:[ \u00a0-]Christ)?|Christ)\Z")
+_BEFORE_ERA = 14  # characters before a part of it in which it begins
 _GREETING = re.compile(r"\W*(?:dear|chère?s?|cher)\s", re.IGNORECASE)
 _MONTHS = frozenset([*FRENCH_MONTHS, *ENGLISH_MONTHS])
 _IN_MONTH = re.compile(

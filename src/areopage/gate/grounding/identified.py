@@ -58,6 +58,9 @@ _PERCENT = re.compile(r"(?<![\w.,])(?P<percent>[0-9]{1,3}(?:[.,][0-9]{1,4})?)[ \
 _ROUNDED_PERCENT = Fraction(7, 10)  # 66 % and 67 % are two thirds
 _GROUPING = (" ", "\u00a0", "\u202f", "\u2009", ",", ".", "'", "’")
 _JOINED_BEFORE, _JOINED_AFTER = re.compile("[0-9][.,]"), re.compile("[.,]?[0-9]")
+# 12 am is midnight, and so are the 24 h that end a day; 24 h alone are its length.
+_MORNING = r"(?:[.:h][0-5][0-9])?[ \u00a0]?a\.?m(?!\w)"
+_NIGHT = rf"0|(?:(?<=[à–-][ \u00a0])|(?<=[–-]))24|12(?={_MORNING})"
 _EVERY_DAY = re.compile(
     r"tous les jours|every ?day|daily|7[ \u00a0]?j(?:ours)?[ \u00a0]?/[ \u00a0]?7|seven days a week|7 days a week|24/7"
 )
@@ -295,12 +298,15 @@ class Identified:
 
     def times(self, first: int, second: int) -> Iterator[Spot]:
         """Where both numbers of a ratio stand beside each other; a time may be one of the other half of the day."""
-        hours = {first, first + 12, first - 12} if second < 60 and first < 24 else {first}
+        hours = {first, first + 12, first - 12} if second < 60 and first < 24 and first % 12 else {first}
         firsts = "|".join(str(hour) for hour in sorted(hours) if hour >= 0)
+        firsts = _NIGHT if firsts == "0" else f"12(?!{_MORNING})" if firsts == "12" else firsts
         sought = re.compile(
             rf"(?<![0-9])0?(?:{firsts})(?:[^\w\n]{{1,3}}|[ \u00a0]?(?:h|pour|to|sur|contre|heures?)[ \u00a0]?)0?{second}(?![0-9])"
         )
-        whole = re.compile(rf"(?<![0-9])0?(?:{firsts})[ \u00a0]?(?:h|am|pm|a\.m|p\.m|heures?|o.clock)(?![ \u00a0\u202f]?[0-9])")
+        whole = re.compile(
+            rf"(?<![0-9])(?<![0-9][:.h])0?(?:{firsts})[ \u00a0]?(?:h|am|pm|a\.m|p\.m|heures?|o.clock)(?![ \u00a0\u202f]?[0-9])"
+        )
         for number, low in enumerate(self._low):
             match = sought.search(low) or (whole.search(low) if not second else None)
             if match:

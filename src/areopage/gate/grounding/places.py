@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import chain, islice, product
 
 from areopage.gate.grounding.figure_context import FigureReader, PlacedFigure, Spot
+from areopage.gate.grounding.rows import clause_at
 from areopage.gate.reading.identifiers import Identifier
 from areopage.gate.reading.stated import AMOUNT_CUE, SINGLE, THINGS, CountedThings, Stated, times_of
 from areopage.text import (
@@ -40,6 +41,13 @@ _MOST_SPANS = 50  # of the same digits in a document
 _BESIDE_UNIT = 60  # characters on each side of a number in which the unit of a duration may stand apart
 _BESIDE = 40  # characters on each side of a number in which what it counts may stand
 _SMALLEST = 1_000  # of a whole amount that may stand without its unit: smaller numbers stand everywhere
+_FREE = re.compile(
+    r"(?i)(?<!\w)(?<!pas[ \u00a0])(?<!non[ \u00a0])(?<!not[ \u00a0])"
+    r"(?:gratuite?s?|gratuitement|gratis|(?:free|without) (?:of )?charge|free|sans frais)(?!\w)"
+)
+# What stands before the last of several numbers of times: "en 2, 3 ou 4 fois".
+_LISTED = re.compile(r"(?<![\w.,])(?:[0-9]{1,2}(?:,|[ \u00a0](?:ou|et|or|and|à|to)|-)[ \u00a0]?){1,5}\Z")
+_BEFORE_LAST = 32  # characters in which these stand
 _IN_ROW = 3  # numbers that make a line a row of a table
 _BEFORE_ACT = 12  # characters between the name of an act and its number: "avenant salarial n° 51"
 _PIECE = re.compile(r"[0-9]{1,3}(?:[ .,'’\u00a0\u202f\u2009][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9]{1,2})?")
@@ -195,14 +203,24 @@ class ClaimPlaces:
         """Where something is done as many times; and whether there is another number of times, of a rate for a rate."""
         if self._times is None:
             self._times = [
-                (int(match["number"]), times_of(match), (number, *match.span()))
+                (int(value), times_of(match), (number, *match.span()))
                 for number, text in enumerate(self.texts)
                 if "fois" in text or "times" in text
                 for match in islice(THINGS.finditer(text), _MOST_NUMBERS)
                 if times_of(match)
+                for value in (match["number"], *DIGITS.findall(_listed_before(text, match.start())))
             ]
         spots = [spot for value, _, spot in self._times if value == stated.value]
         return spots[:_MOST_SPOTS], any(noun == stated.noun for _, noun, _ in self._times)
+
+    def free(self, said: Set[str]) -> Spot | None:
+        """Where something of what is `said`, stems of words, is free of charge."""
+        for number, text in enumerate(self.texts):
+            for match in islice(_FREE.finditer(text), _MOST_SPANS):
+                first, last = clause_at(text, *match.span())
+                if not said.isdisjoint(stems(text[first:last])):
+                    return number, *match.span()
+        return None
 
     def counted(self, stated: CountedThings) -> tuple[list[Spot], bool]:
         """Where a number stands; and whether the first of these places has what is counted beside it."""
@@ -258,6 +276,11 @@ class ClaimPlaces:
                     return
                 if _whole(text, start, end, dated=True):
                     yield number, start, end
+
+
+def _listed_before(text: str, start: int) -> str:
+    listed = _LISTED.search(text, max(0, start - _BEFORE_LAST), start)
+    return listed.group() if listed else ""
 
 
 def _whole(text: str, start: int, end: int, *, dated: bool) -> bool:
