@@ -52,6 +52,7 @@ def test_what_cannot_be_used_is_counted_named_and_written(command: Command, tmp_
         (("in.jsonl", "out.jsonl", "--column", "prompt=absent"), "no column 'absent'"),
         (("in.jsonl", "out.jsonl", "--split", "test"), "are for folders"),
         (("missing", "out.jsonl"), "no such file"),
+        (("missing", "out.jsonl", "--split", "test"), "no such file"),
     ],
 )
 def test_a_mistake_is_one_line_and_nothing_is_written(

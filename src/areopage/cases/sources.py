@@ -38,7 +38,7 @@ class DatasetSource(Struct, frozen=True, kw_only=True):
         if self.path.is_dir():
             files: list[Path] = required("datasets", "folder", "reading a folder of data")(self.path, self.subset, self.split)
             return files
-        if self.split or self.subset:
+        if (self.split or self.subset) and self.path.exists():  # the reader names a path that does not exist
             raise DatasetError(f"{self.path}: split and subset are for folders, and this is none")
         return [self.path]
 
