@@ -6,7 +6,7 @@ Texts come out plain. The caller escapes them.
 import datetime
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -50,6 +50,10 @@ class Locale(Struct, frozen=True, kw_only=True, eq=False):
         more = len(names) - NAMES_SHOWN
         rest = [locale_for(self.code, REMARKS_FILE).say("more_names", n=more)] if more > 0 else []
         return " ".join([", ".join(names[:NAMES_SHOWN]), *rest])
+
+    def clauses(self, parts: Iterable[str]) -> str:
+        """Parts of a sentence, with semicolons between them."""
+        return f"{NARROW if self.code == 'fr' else ''}; ".join(parts)
 
     def say(self, key: str, **values: object) -> str:
         """A message; each `$name` in it is replaced once, so that a value's own dollar signs stay."""

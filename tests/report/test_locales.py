@@ -64,6 +64,11 @@ def test_french_spaces_before_high_signs_do_not_break() -> None:
     assert "mieux" in FR.say("scale_higher", min="0", max="5").partition("\u202f;")[2]
 
 
+def test_clauses_have_the_semicolon_of_their_language() -> None:
+    assert EN.clauses(("one", "two")) == "one; two"
+    assert FR.clauses(("un", "deux")) == "un\u202f; deux"
+
+
 def test_a_remark_is_told_in_both_languages() -> None:
     remark = Note("rejected_rows", {"file": "c.csv", "row": "3", "reason": "…", "n": 2})
     assert str(remark) == "2 rows are rejected: see rejected.csv (first: c.csv row 3: …)"

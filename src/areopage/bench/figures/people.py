@@ -204,7 +204,9 @@ def _signed_lines(people: PeopleResult, locale: Locale) -> Iterator[tuple[Signed
         parts = [locale.say(f"signed_{signed.verdict}", who=who, date=locale.moment(signed.signed_at))]
         parts += [locale.say("signed_note", note=" ".join(signed.note.split())[:SHOWN_NOTE])] if signed.note else []
         if signed.signed.over:
-            parts.append(locale.say("signed_open", what="; ".join(reservation_line(each, locale) for each in signed.signed.over)))
+            parts.append(
+                locale.say("signed_open", what=locale.clauses(reservation_line(each, locale) for each in signed.signed.over))
+            )
         if signed_run.changed:
             changes = ", ".join(locale.say(f"signed_changed_{name}") for name in signed_run.changed)
             parts.append(locale.say("signed_earlier", changes=changes))

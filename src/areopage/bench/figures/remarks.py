@@ -64,7 +64,7 @@ def _variant(view: RunData) -> str:
 
 def _variant_notices(view: RunData, page: Page) -> Iterator[Notice]:
     if view.variant:
-        text = "; ".join(note.text(page.locale.code) for note in view.variant)
+        text = page.locale.clauses(note.text(page.locale.code) for note in view.variant)
         yield Notice(title=page.locale.say("variant"), blocks=(Paragraph(text=text),))
 
 

@@ -34,7 +34,7 @@ def _judges(trust: Trust, locale: Locale) -> Iterator[str]:
             for judge in trust.judges
             if judge.standing.state != "qualified"
         )
-        facts = {"others": locale.say("trust_what_joint").join(others)}
+        facts = {"others": locale.clauses(others)}
         if passed:
             yield locale.count("trust_open_some", len(passed), all=locale.whole(len(standings)), **facts)
         else:
@@ -142,8 +142,7 @@ def _score(trust: Trust, locale: Locale) -> Iterator[str]:
             )
             for id, corrected in calibration.criteria.items()
         ]
-        joint = locale.say("trust_what_joint")
-        yield locale.count("trust_open_corrected_parts", len(calibration.criteria), parts=joint.join(parts[:PARTS_SHOWN]))
+        yield locale.count("trust_open_corrected_parts", len(calibration.criteria), parts=locale.clauses(parts[:PARTS_SHOWN]))
     else:
         corrected = calibration.final
         yield locale.say(
@@ -156,11 +155,10 @@ def _left_out(trust: Trust, locale: Locale) -> Iterator[str]:
     nothing = [*_group_names(uncovered.languages, locale, age=False, none=True), *_group_names(uncovered.ages, locale, none=True)]
     nothing += _labels(trust, (*uncovered.not_judged, *uncovered.never_apply, *uncovered.without_score))
     little = [*_group_names(uncovered.languages, locale, age=False), *_group_names(uncovered.ages, locale)]
-    joint = locale.say("trust_what_joint")
     if nothing:
-        yield locale.say("trust_open_nothing_about", what=joint.join(nothing))
+        yield locale.say("trust_open_nothing_about", what=locale.clauses(nothing))
     if little:
-        yield locale.say("trust_open_little_about", what=joint.join(little))
+        yield locale.say("trust_open_little_about", what=locale.clauses(little))
     if not nothing and not little:
         yield locale.say("trust_open_covered" if trust.about == "run" else "trust_open_covered_period")
     if uncovered.missing and trust.score.if_missing is not None and uncovered.planned:
@@ -260,7 +258,7 @@ def _group_gaps(trust: Trust, locale: Locale) -> Iterator[str]:
     uncovered = trust.uncovered
     for key, groups, age in (("languages", uncovered.languages, False), ("ages", uncovered.ages, True)):
         if names := list(_group_names(groups, locale, age=age, none=True)):
-            yield locale.say(f"trust_gap_{key}", names=locale.say("trust_what_joint").join(names))
+            yield locale.say(f"trust_gap_{key}", names=locale.clauses(names))
     few = [*_group_names(uncovered.languages, locale, age=False), *_group_names(uncovered.ages, locale)]
     few += [
         locale.say("trust_what_count", what=group.name, count=locale.count("trust_cases", group.cases))
@@ -268,7 +266,7 @@ def _group_gaps(trust: Trust, locale: Locale) -> Iterator[str]:
         if group.cases < group.few
     ]
     if few:
-        yield locale.say("trust_gap_groups", names=locale.say("trust_what_joint").join(few))
+        yield locale.say("trust_gap_groups", names=locale.clauses(few))
     if uncovered.conversations == 0:
         yield locale.say("trust_gap_conversations")
 
