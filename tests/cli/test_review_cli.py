@@ -68,7 +68,9 @@ def test_the_queue_is_filled_by_hand(review: Command) -> None:
     filled = review("review", "fill")
     sorts = "4 at random, 0 with an alert, 0 weak, 0 that address the judge, 0 disputed, 0 without a score"
     assert filled.out == f"added: 4 ({sorts}); waiting: 5\n"
-    assert review("review", "fill").out.startswith("added: 0 ")
+    again = review("review", "fill").out
+    assert again.startswith("added: 0 ")
+    assert "answers at random come from the last three whole days (UTC)" in again
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,11 @@ def test_the_page_of_the_demo_leads_to_pages_that_exist_and_to_the_own_next_comm
         ),
         (
             "fr",
-            ("aux mêmes 22 questions, dont 12 éprouvent la sécurité", "Pourquoi aide_1 n’est pas départagée", "(de 5,50 à 8,48)"),
+            (
+                "aux mêmes 22 questions, dont 12 éprouvent la sécurité",
+                "Pourquoi le verdict de aide_1 n’est pas concluant",
+                "(de 5,50 à 8,48)",
+            ),
         ),
     ],
 )

@@ -239,6 +239,8 @@ def fill(config: ConfigOption = None) -> None:
             f"{added['addressed']} that address the judge, {added['disagreement']} disputed, {added['unscored']} without a score"
         )
         typer.echo(f"added: {added.total()} ({parts}); waiting: {ledger.review_queue.count_open()}")
+        if not added["sample"]:
+            typer.echo("answers at random come from the last three whole days (UTC): those of today can be drawn tomorrow")
 
 
 def import_file(
