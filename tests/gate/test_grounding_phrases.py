@@ -18,6 +18,76 @@ def verdict(response: str, document: str) -> str:
 
 CASES: list[Case] = [
     (
+        "clock",
+        "Le train part à minuit et demi.",
+        ["Le train part à 0 h 30.", "Le train part à 00:30.", "Le train part à minuit et demi."],
+        ["Le train part à 12 h 30.", "Le train part à midi et demi.", "Le train part à minuit."],
+    ),
+    (
+        "clock",
+        "Le train part à midi et demi.",
+        ["Le train part à 12 h 30.", "Le train part à 12:30."],
+        ["Le train part à 0 h 30.", "Le train part à minuit et demi.", "Le train part à midi et quart."],
+    ),
+    (
+        "clock",
+        "La cantine ouvre à 11 h 45.",
+        ["La cantine ouvre à midi moins le quart."],
+        ["La cantine ouvre à midi.", "La cantine ouvre à midi et quart.", "La cantine ouvre à midi moins dix."],
+    ),
+    (
+        "clock",
+        "The train leaves at 12:30 am.",
+        ["The train leaves at 0:30.", "The train leaves at 12:30 am."],
+        ["The train leaves at 12:30 pm.", "The train leaves at 0:15."],
+    ),
+    (
+        "clock",
+        "The gates of the park close at midnight.",
+        ["The gates of the park close at 12 am."],
+        ["The gates of the park close at noon.", "The gates of the park close at 12 pm."],
+    ),
+    (
+        "clock",
+        "The gates of the park close at 12 pm.",
+        ["The gates of the park close at noon.", "The gates of the park close at 12:00."],
+        ["The gates of the park close at midnight.", "The gates of the park close at 12 am."],
+    ),
+    (
+        "unit",
+        "Le pot contient un litre d'eau et un Go de sucre pour une seconde.",
+        ["Le pot contient 1 litre d'eau.", "Le pot contient 1 l d'eau.", "Le pot contient 1 Go de sucre pour 1 seconde."],
+        ["Le pot contient 2 litres d'eau.", "Le pot contient 1 kg d'eau.", "Le pot contient 2 Go de sucre pour 1 seconde."],
+    ),
+    (
+        "duration",
+        "The term of the lease is one and a half years.",
+        ["The term of the lease is 18 months.", "The term of the lease is 1.5 years."],
+        ["The term of the lease is 15 months.", "The term of the lease is 2.5 years."],
+    ),
+    (
+        "rate",
+        "Les frais sont de 10 € par trimestre.",
+        [
+            "Les frais sont de 10 € chaque trimestre.",
+            "Les frais sont de 10 € par trimestre.",
+            "Les frais sont de 10 € tous les trois mois.",
+        ],
+        ["Les frais sont de 10 € par semestre.", "Les frais sont de 10 € par mois.", "Les frais sont de 10 € par an."],
+    ),
+    (
+        "rate",
+        "Les frais sont de 10 € chaque semestre.",
+        ["Les frais sont de 10 € par semestre.", "Les frais sont de 10 € tous les six mois."],
+        ["Les frais sont de 10 € par trimestre."],
+    ),
+    (
+        "decade",
+        "En 2024, les années 80 et 90 restent à la mode.",
+        ["Les années 1980 et 1990 restent à la mode.", "Les années 80 et 90 restent à la mode."],
+        ["Les années 1970 et 1990 restent à la mode.", "Les années 80 et 60 restent à la mode."],
+    ),
+    (
         "fraction",
         "Le vendeur prend en charge un tiers des frais.",
         [

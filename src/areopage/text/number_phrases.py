@@ -60,7 +60,7 @@ _SHARES = re.compile(
     rf"|{_COUNT}{_S}(?P<many>tiers|(?:{_FRENCH})s)(?![\w-]|{_S}de{_S}finale))"
 )
 _ENGLISH_SHARES = re.compile(
-    rf"(?<![\w.,-])(?:(?P<whole>[0-9]{{1,3}}){_S}and{_S}(?:a|one)[ \u00a0-]half(?=[ \u00a0-][a-z]))"
+    rf"(?<![\w.,-])(?:(?P<whole>[0-9]{{1,3}}|one){_S}and{_S}(?:a|one)[ \u00a0-]half(?=[ \u00a0-][a-z]))"
     rf"|(?<![\w-])(?:(?P<half>(?:(?:one|a)[ \u00a0-])?half)(?={_S}(?:of|the|its|their|his|her|all|your|our)(?!\w))"
     rf"|(?:an?|one)[ \u00a0-](?P<one>{_ENGLISH})(?={_S}of{_S}(?!an?{_S}))"
     rf"|one[ \u00a0-](?P<single>{_ENGLISH})(?![\w-])"
@@ -87,7 +87,8 @@ _CLOCK = re.compile(
 )
 _NOON = re.compile(
     rf"(?<![\w-])(?P<lead>(?:à|de|dès|jusqu['’]à|avant|après|vers|entre|et|at|by|until|till|before|after|from|and|to|12){_S})"
-    rf"(?P<name>midi|minuit|(?:12{_S})?noon|midnight)(?:{_S}(?:et{_S}(?P<half>demie?)|(?P<past>[1-5][05])(?![0-9%€])))?(?![\w-])"
+    rf"(?P<name>midi|minuit|(?:12{_S})?noon|midnight)(?:{_S}(?:et{_S}(?:(?P<half>demie?)|(?P<quarter>quart))"
+    rf"|moins{_S}(?:(?P<to>le{_S}quart)|(?P<less>5|10|20|25))|(?P<past>[1-5][05])(?![0-9%€])))?(?![\w-])(?!{_S}moins)"
 )
 _GROUPS = {
     "huitaine": 8, "dizaine": 10, "douzaine": 12, "quinzaine": 15, "vingtaine": 20, "trentaine": 30, "quarantaine": 40,
@@ -103,7 +104,7 @@ _GROUPED = re.compile(
 )
 _DAYS_OF = frozenset(["huitaine", "quinzaine"])
 _PERIODS = re.compile(
-    rf"(?<![\w-])(?:(?P<lead>chaque|tous{_S}les|une?|(?P<count>[2-9]|1[0-9])){_S}(?P<period>semestre|trimestre)s?(?![\w-])"
+    rf"(?<![\w-])(?:(?P<lead>chaque|par|tous{_S}les|une?|(?P<count>[2-9]|1[0-9])){_S}(?P<period>semestre|trimestre)s?(?![\w-])"
     rf"|(?P<one>an?|one|(?P<many>[2-9])){_S}(?P<fortnight>fortnight)s?(?!\w)"
     rf"|(?P<tens>[2-9]){_S}(?P<decade>décennies|decades)(?!\w))"
 )
@@ -111,7 +112,9 @@ _RATES = re.compile(
     rf"(?<![\w.,/-])(?:(?P<hours>[0-9]{{1,2}}){_S}?h(?:eures?)?{_S}?(?:/|sur){_S}?24|(?P<days>[1-7]){_S}?j(?:ours?)?{_S}?(?:/|sur){_S}?7"
     r"|24/(?P<week>[5-7]))(?![\w/]|[.,][0-9])"
 )
-_DECADES = re.compile(rf"(?<!\w)années{_S}(?P<decade>[3-9]0)(?![\w%]|[.,][0-9]|{_S}[0-9])")
+_DECADES = re.compile(
+    rf"(?<!\w)années{_S}(?P<decade>[3-9]0)(?:(?P<join>{_S}(?:et|ou|à){_S})(?P<other>[3-9]0))?(?![\w%]|[.,][0-9]|{_S}[0-9])"
+)
 _HALF_DAY = re.compile(
     rf"(?<![\w.,:])(?P<hour>[1-9]|1[01]){_S}?(?:h|heures?)(?:{_S}?(?P<minute>[0-5][0-9]))?{_S}(?:de{_S}l['’]après-midi|du{_S}soir)(?!\w)"
 )
@@ -142,7 +145,7 @@ _MULTIPLIED = re.compile(
 def _share(match: re.Match[str]) -> str:
     groups = match.groupdict()
     if groups.get("whole"):
-        return f"{groups['whole']}.5"
+        return f"{groups['whole'].replace('one', '1')}.5"
     plural = groups["many"] or groups.get("joined")
     word = groups["one"] or groups.get("rare") or groups.get("by") or groups.get("single")
     parts = 2 if groups["half"] else _PARTS[word] if word else _parts_of(plural or "quarters")
@@ -174,7 +177,9 @@ def _time(match: re.Match[str]) -> str:
 
 def _noon(match: re.Match[str]) -> str:
     hour = 0 if match["name"] in ("minuit", "midnight") else 12
-    minutes = 30 if match["half"] else int(match["past"] or 0)
+    minutes = 30 if match["half"] else 15 if match["quarter"] else int(match["past"] or 0)
+    if match["to"] or match["less"]:
+        hour, minutes = (hour or 24) - 1, 60 - int(match["less"] or 15)
     lead = "" if match["lead"].startswith("12") else match["lead"]
     return f"{lead}{hour}h{minutes:02}"
 
@@ -209,8 +214,8 @@ def _rate(match: re.Match[str]) -> str:
 
 
 def _decade(match: re.Match[str]) -> str:
-    written = match.group()
-    return f"{written[:-2]}19{match['decade']}"
+    lead, other = match.group()[: match.start("decade") - match.start()], match["other"]
+    return f"{lead}19{match['decade']}" + (f"{match['join']}19{other}" if other else "")
 
 
 def _half_day(match: re.Match[str]) -> str:

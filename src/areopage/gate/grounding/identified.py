@@ -61,6 +61,7 @@ _JOINED_BEFORE, _JOINED_AFTER = re.compile("[0-9][.,]"), re.compile("[.,]?[0-9]"
 # 12 am is midnight, and so are the 24 h that end a day; 24 h alone are its length.
 _MORNING = r"(?:[.:h][0-5][0-9])?[ \u00a0]?a\.?m(?!\w)"
 _NIGHT = rf"0|(?:(?<=[à–-][ \u00a0])|(?<=[–-]))24|12(?={_MORNING})"
+_ONE = re.compile(r"(?<!\w)(?:une?|an?|one)(?=[ \u00a0]?[a-zµ])")
 _EVERY_DAY = re.compile(
     r"tous les jours|every ?day|daily|7[ \u00a0]?j(?:ours)?[ \u00a0]?/[ \u00a0]?7|seven days a week|7 days a week|24/7"
 )
@@ -192,6 +193,12 @@ class Identified:
                 alike = same_measure(unit, identifier.unit) and size == factor
                 if not identifier.unit or alike or (not unit and factor == identifier.factor):
                     yield number, start, end
+        if identifier.unit and value == 1:
+            for number, low in enumerate(self._low):
+                for article in _ONE.finditer(low):
+                    unit, size = unit_after(self._texts[number], article.end())
+                    if size == identifier.factor and same_measure(unit, identifier.unit):
+                        yield number, *article.span()
 
     def shares(self, value: Decimal, written: str) -> Iterator[Spot]:
         """Where a share of one stands in percent, in words or as a count: 50 %, half, 1 of 2; `written` may be 1/2."""
