@@ -1,6 +1,8 @@
 """The text of a page of a PDF that a reader sees: without what is hidden, struck twice, or glued to a raised digit."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -26,15 +28,20 @@ _BEYOND = 2.0  # points outside of the page
 _SHIFT = 0.12  # of the size of its letters, by which a text is struck again
 _MOST_STRUCK = 3  # places of the same text that are compared
 _LEAST_SIDE = 4.0  # points of a box that can lie under or over a text
-_MOST_BOXES = 500  # of a page that are looked at
-_SCANNED = 0.5  # of a page that a picture takes whose text is the invisible one
+_MOST_BOXES = 10_000  # of a page that are looked at
+_BANDS = 64  # of a page, by its height, in which its boxes are kept
+_FILLED_BOX = 0.85  # of a box, which a shape that has no other form fills
+_SCANNED = 0.5  # of a page that pictures take whose text is the invisible one
+_STRIP = 0.6  # of the page's width or height, which a strip of a scanned page has
 _SMALLER, _LOWEST_RISE, _HIGHEST_RISE = 0.85, 0.1, 0.9  # of the size before, for a raised digit
 _MOST_RAISED = 3  # digits
+_MOST_FRAMED = 20  # shapes of a path that may be a frame
 _LONGEST_SHOWN = 60  # characters of a hidden text
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _FAMILIES = {"/DeviceGray": 1, "/CalGray": 1, "/DeviceRGB": 3, "/CalRGB": 3, "/DeviceCMYK": 4}
 _SETS_COLOUR = {b"g": 1, b"rg": 3, b"k": 4}
 _FILLS, _ENDS_PATH = (b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*"), (b"S", b"s", b"n")
+_STROKES = (b"S", b"s", b"B", b"B*", b"b", b"b*")
 _MOVES = (b"Td", b"TD", b"Tm", b"T*", b"BT", b"'", b'"')
 
 
@@ -55,6 +62,8 @@ class _State(Struct, frozen=True):
     blended: bool = False
     size: float = 0.0
     rise: float = 0.0
+    width: float = 1.0
+    clip: Box | None = None
 
 
 class _Shown(Struct, frozen=True):
@@ -76,7 +85,7 @@ class _Shown(Struct, frozen=True):
 
 
 class _Painted(Struct, frozen=True):
-    """A box that was painted, as large as its path; `opaque`: whether it covers what lies under it."""
+    """A box that was painted; `opaque`: whether it covers what lies under it. The colour of another shape is not known."""
 
     number: int
     box: Box
@@ -123,11 +132,13 @@ class _Reading:
         self._base: list[Matrix] = [_IDENTITY]
         self._resources: list[Any] = [_entry(page, "/Resources")]
         self._outside: list[tuple[_State, bool]] = []  # of the XObjects that are open: the state, whether it is a form
-        self._path: list[tuple[float, float]] = []
+        self._path: list[list[tuple[float, float]]] = []  # the points of each of its shapes
+        self._clips = False  # what the path closes in is all that is painted from there on
         self._pieces: list[tuple[str, float, float]] = []
         self.shown: list[_Shown] = []
-        self._painted: list[_Painted] = []
-        self._scanned = False
+        self._painted: dict[int, list[_Painted]] = defaultdict(list)
+        self._boxes = 0
+        self._pictured = 0.0
         left, bottom, right, top = map(float, page.cropbox)
         self.box: Box = (min(left, right), min(bottom, top), max(left, right), max(bottom, top))
 
@@ -144,20 +155,20 @@ class _Reading:
         self._check()
         state, (_, bottom, right, top) = shown.state, self.box
         if state.mode in _INVISIBLE:
-            return not self._scanned
+            return self._pictured < _SCANNED * _area(self.box)
         if shown.layer_off or state.opacity <= 0 or 0 < shown.size < _TINY:
             return True
         if shown.x > right + _BEYOND or not bottom - _BEYOND - shown.size <= shown.y <= top + _BEYOND:
             return True
         x, y = shown.x + 0.25 * shown.size, shown.y + 0.3 * shown.size
         colour: Colour = _WHITE
-        for painted in self._painted:
+        for painted in self._painted[self._band(y)]:
             if painted.holds(x, y):
                 if painted.number > shown.number and painted.opaque:
                     return True
                 if painted.number < shown.number:
                     colour = painted.colour
-        if state.mode not in _FILLED or state.fill is None or colour is None:
+        if state.mode not in _FILLED or state.fill is None or colour is None or self._boxes >= _MOST_BOXES:
             return False
         return all(abs(own - under) <= _ALIKE for own, under in zip(state.fill, colour, strict=True))
 
@@ -171,9 +182,13 @@ class _Reading:
         elif operator in _MOVES:
             self._moved = True
         elif operator in (b"re", b"m", b"l", b"c", b"v", b"y"):
-            self._path += [_at(matrix, *point) for point in _points(operator, _numbers(operands))]
+            if operator in (b"re", b"m") or not self._path:
+                self._path.append([])
+            self._path[-1] += [_at(matrix, *point) for point in _points(operator, _numbers(operands))]
+        elif operator in (b"W", b"W*"):
+            self._clips = True
         elif operator in _FILLS or operator in _ENDS_PATH:
-            self._end_path(painted=operator in _FILLS)
+            self._end_path(operator, _scale(matrix))
         elif operator == b"sh":
             self._paint(self.box, None, opaque=False)
         elif operator == b"Do":
@@ -216,8 +231,8 @@ class _Reading:
             self._states.append(self._state)
         elif operator == b"Q" and self._states:
             self._state = self._states.pop()
-        elif operator in (b"Tr", b"Ts", b"Tf") and values:
-            name = {b"Tr": "mode", b"Ts": "rise", b"Tf": "size"}[operator]
+        elif operator in (b"Tr", b"Ts", b"Tf", b"w") and values:
+            name = {b"Tr": "mode", b"Ts": "rise", b"Tf": "size", b"w": "width"}[operator]
             self._state = replace(self._state, **{name: values[-1]})
         elif operator in _SETS_COLOUR:
             components = _SETS_COLOUR[operator]
@@ -236,9 +251,11 @@ class _Reading:
 
     def _set_extended(self, entries: Any) -> None:
         opacity = _entry(entries, "/ca")
-        mode = _entry(entries, "/BM")
+        mode, width = _entry(entries, "/BM"), _entry(entries, "/LW")
         if isinstance(opacity, int | float):
             self._state = replace(self._state, opacity=float(opacity))
+        if isinstance(width, int | float):
+            self._state = replace(self._state, width=float(width))
         if mode is not None:
             self._state = replace(self._state, blended=str(mode) not in ("/Normal", "/Compatible"))
 
@@ -272,18 +289,40 @@ class _Reading:
             self._resources.append(_entry(drawn, "/Resources") or self._resources[-1])
         elif drawn is not None:
             box = _box_of([_at(matrix, x, y) for x in (0, 1) for y in (0, 1)])
-            self._scanned = self._scanned or _area(box) >= _SCANNED * _area(self.box)
+            page = self.box
+            if box[2] - box[0] >= _STRIP * (page[2] - page[0]) or box[3] - box[1] >= _STRIP * (page[3] - page[1]):
+                self._pictured += _area(box)
             self._paint(box, None, opaque=False)
 
-    def _end_path(self, *, painted: bool) -> None:
-        if painted and self._path and self._state.opacity > 0:
-            opaque = self._state.opacity >= 1 and not self._state.blended
-            self._paint(_box_of(self._path), self._state.fill if opaque else None, opaque=opaque)
-        self._path = []
+    def _end_path(self, operator: bytes, scale: float) -> None:
+        """Note what a path paints: its boxes, and of other shapes and broad lines that their colour is not known."""
+        shapes = [shape for shape in self._path if shape]
+        state, boxes = self._state, list(map(_box_of, shapes))
+        if operator in _FILLS and state.opacity > 0:
+            opaque = state.opacity >= 1 and not state.blended
+            framed = len(boxes) <= _MOST_FRAMED and any(_holds(box, other) for box, other in permutations(boxes, 2))
+            for shape, box in zip(shapes, boxes, strict=True):
+                plain = opaque and not framed and _surface(shape) >= _FILLED_BOX * _area(box)
+                self._paint(box, state.fill if plain else None, opaque=plain)
+        if operator in _STROKES and state.width * scale >= _LEAST_SIDE:
+            half = state.width * scale / 2
+            for left, bottom, right, top in boxes:
+                self._paint((left - half, bottom - half, right + half, top + half), None, opaque=False)
+        if self._clips and boxes:
+            self._state = replace(state, clip=_common(_box_of([point for shape in shapes for point in shape]), state.clip))
+        self._path, self._clips = [], False
 
     def _paint(self, box: Box, colour: Colour, *, opaque: bool) -> None:
-        if min(box[2] - box[0], box[3] - box[1]) >= _LEAST_SIDE and len(self._painted) < _MOST_BOXES:
-            self._painted.append(_Painted(self._number, box, colour, opaque))
+        left, bottom, right, top = box = _common(_common(box, self.box), self._state.clip)
+        if min(right - left, top - bottom) >= _LEAST_SIDE and self._boxes < _MOST_BOXES:
+            self._boxes += 1
+            for band in range(self._band(bottom), self._band(top) + 1):
+                self._painted[band].append(_Painted(self._number, box, colour, opaque))
+
+    def _band(self, y: float) -> int:
+        """The band of the page in which a height lies."""
+        bottom, height = self.box[1], max(self.box[3] - self.box[1], _TINY)
+        return int(_BANDS * min(max((y - bottom) / height, 0.0), 1.0))
 
 
 def _by_column(seen: Sequence[_Shown], reading: _Reading, read: Callable[[frozenset[int]], str]) -> str:
@@ -349,7 +388,7 @@ def _colour(values: Sequence[float], components: int) -> Colour:
 def _points(operator: bytes, values: Sequence[float]) -> list[tuple[float, float]]:
     if operator == b"re" and len(values) == 4:
         x, y, width, height = values
-        return [(x, y), (x + width, y + height), (x + width, y), (x, y + height)]
+        return [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
     return list(zip(values[::2], values[1::2], strict=False))
 
 
@@ -374,3 +413,20 @@ def _box_of(points: Sequence[tuple[float, float]]) -> Box:
 
 def _area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _surface(points: Sequence[tuple[float, float]]) -> float:
+    """The surface of a shape with these corners."""
+    ring = zip(points, (*points[1:], points[0]), strict=True)
+    return abs(sum(x * below - along * y for (x, y), (along, below) in ring)) / 2
+
+
+def _holds(box: Box, other: Box) -> bool:
+    return box[0] <= other[0] and box[1] <= other[1] and box[2] >= other[2] and box[3] >= other[3]
+
+
+def _common(box: Box, other: Box | None) -> Box:
+    """What two boxes have in common; its sides are not positive where that is nothing."""
+    if other is None:
+        return box
+    return max(box[0], other[0]), max(box[1], other[1]), min(box[2], other[2]), min(box[3], other[3])
