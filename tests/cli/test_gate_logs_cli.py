@@ -234,7 +234,7 @@ def test_old_logs_are_imported_and_what_was_not_taken_is_told(tmp_path: Path) ->
     ended = command("gate", "import", "logs", "--timezone", "Europe/Paris", "--rejected", "r.csv", "--differences", "d.csv")
     assert ended.code == 3
     assert ended.out.splitlines() == [
-        "read: 1 metrics rows, 0 responses, 0 snapshots, in 1 files",
+        "read: 1 metrics row, 0 responses, 0 snapshots, in 1 file",
         "imported: 1 new, 0 already known (1 deliver)",
         "joined: 0 with a response, 0 with a snapshot",
         "fields that contradict other fields: 1 confidence",

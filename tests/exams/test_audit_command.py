@@ -49,6 +49,12 @@ def test_a_wrong_option_is_refused_in_one_line(options: tuple[str, ...], told: s
     assert told in command(*AUDIT, *options).refused()
 
 
+def test_a_server_that_is_down_before_the_first_call_is_a_fault_of_the_user(command: Command) -> None:
+    command.environment["OLLAMA_HOST"] = "127.0.0.1:9"
+    told = command(*AUDIT, "--plan").refused()
+    assert "no Ollama server answers" in told and "what has arrived" not in told
+
+
 def test_an_outage_that_lasts_too_long_keeps_what_has_arrived(command: Command, server: FakeServer) -> None:
     suite = copytree(BUNDLED / "child_safety", command.folder / "impatient")
     config = (suite / "config.yml").read_text(encoding="utf-8").replace("execution:\n", "execution:\n  outage_seconds: 0.3\n")

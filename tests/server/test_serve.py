@@ -192,6 +192,8 @@ def test_the_help_of_other_commands_does_not_load_the_server() -> None:
 
 
 def test_a_key_is_shown_once_and_kept_as_a_hash(command: Command) -> None:
+    with ledger_of(command):
+        assert command("keys", "list").out.startswith("no keys: ")
     made = command("keys", "create", "Zoë's bot", "--role", "write")
     key = made.out.strip()
     assert key.startswith("areo_") and len(key) > 40

@@ -85,7 +85,11 @@ def create_key(
 def list_keys(config: ConfigOption = None) -> None:
     """List keys: id, role, day of creation, state, name and collections."""
     with open_ledger(find_config(config)) as ledger:
-        for key in ledger.api_keys.list():
+        keys = ledger.api_keys.list()
+        if not keys:
+            create = shlex.join(["areopage", "keys", "create", "NAME", *named_place(config)])
+            typer.echo(f"no keys: the server accepts local requests only ({create} makes one)")
+        for key in keys:
             state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "valid"
             scope = f"  (only {', '.join(key.collections)})" if key.collections else ""
             typer.echo(f"{key.id}  {key.role:<6}  {key.created_at:%Y-%m-%d}  {state}  {key.name}{scope}")

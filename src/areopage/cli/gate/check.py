@@ -13,7 +13,7 @@ from areopage.cases import Case, Document, load_dataset
 from areopage.checking import Checker, decide
 from areopage.cli.exit_codes import FAILED
 from areopage.cli.options import ConfigOption, RulesOption, one_of, read_text_file, tell
-from areopage.errors import DatasetError, UserError
+from areopage.errors import DatasetError, UserError, counted
 from areopage.gate import GATE_VERDICTS, Decision, Gate, labelled_of
 from areopage.locales import LANGUAGES, one_line
 from areopage.report import decision_locale, explain, verdict_text
@@ -94,8 +94,8 @@ class CheckCounts:
 
     def lines(self) -> list[str]:
         """The counts in lines, to print."""
-        counted = ", ".join(f"{self._verdicts[verdict]:,} {verdict}" for verdict in GATE_VERDICTS if self._verdicts[verdict])
-        lines = ["", f"{self._verdicts.total():,} answers: {counted}"]
+        verdicts = ", ".join(f"{self._verdicts[verdict]:,} {verdict}" for verdict in GATE_VERDICTS if self._verdicts[verdict])
+        lines = ["", f"{counted(self._verdicts.total(), 'answer')}: {verdicts}"]
         if self._labelled:
             lines.append(f"labelled: {self._labelled.total():,}")
         for ungrounded, name in ((True, "ungrounded"), (False, "grounded")):

@@ -29,7 +29,7 @@ from areopage.cli.options import (
     tell_rejected,
 )
 from areopage.cli.progress.pace import PaceLine
-from areopage.errors import StorageError, UserError
+from areopage.errors import StorageError, UserError, counted
 from areopage.ledger import Channel
 from areopage.report import replacing
 from areopage.review import WANTED, dataset
@@ -144,7 +144,7 @@ def export(
             for row in rows:
                 file.write(row)
                 count += 1
-    tell(f"{count:,} answers written to {output}")
+    tell(f"{counted(count, 'answer')} written to {output}")
 
 
 @contextmanager
@@ -169,10 +169,10 @@ def _rejected_rows(path: Path | None) -> Iterator[tuple[Callable[[RejectedRow], 
 
 def _tell_imported(imported: Imported) -> None:
     rows = ", ".join(
-        f"{imported.rows.get(kind, 0):,} {name}"
-        for kind, name in (("metrics", "metrics rows"), ("response", "responses"), ("snapshot", "snapshots"))
+        counted(imported.rows.get(kind, 0), name)
+        for kind, name in (("metrics", "metrics row"), ("response", "response"), ("snapshot", "snapshot"))
     )
-    typer.echo(f"read: {rows}, in {imported.files:,} files")
+    typer.echo(f"read: {rows}, in {counted(imported.files, 'file')}")
     outcomes = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(imported.verdicts.items()))
     typer.echo(f"imported: {imported.added:,} new, {imported.known:,} already known" + (f" ({outcomes})" if outcomes else ""))
     typer.echo(

@@ -61,7 +61,8 @@ def failed_text(count: FailureCount, locale: Locale) -> str:
 def uncounted(count: FailureCount, locale: Locale) -> Iterator[str]:
     """The cases that a count leaves out."""
     if count.scored < count.cases:
-        yield locale.count("without_score", count.cases - count.scored)
+        unscored = locale.whole(count.cases - count.scored)
+        yield locale.say("pair", name=sentence_case(locale.say("unscored")), value=unscored)
     if count.not_applicable:
         yield locale.say("pair", name=sentence_case(locale.say("said_not_applicable")), value=locale.whole(count.not_applicable))
 

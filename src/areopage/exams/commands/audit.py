@@ -24,7 +24,7 @@ from areopage.cli import (
     tell,
     told_size,
 )
-from areopage.errors import UserError, counted, name_list
+from areopage.errors import ServerDown, UserError, counted, name_list
 from areopage.exams.asking import agreed
 from areopage.exams.audit import CASES, AuditResult, AuditWishes, JudgeAudit, PreparedAudit, prepare_audit
 from areopage.exams.audit_report import audit_report, console_lines
@@ -104,7 +104,10 @@ def _chosen(option: str, named: list[str] | None, allowed: Sequence[T]) -> tuple
 
 
 async def _carried_out(examined: JudgeAudit, prepared: PreparedAudit, *, only_plan: bool, yes: bool) -> AuditResult | None:
-    size = await examined.plan()
+    try:
+        size = await examined.plan()
+    except ServerDown as fault:
+        raise UserError(str(fault)) from fault  # nothing has been asked, so that there is nothing to go on from
     wishes, panel = prepared.wishes, examined.panel
     panel_text = f"suite {panel.suite} {panel.suite_version}, language {panel.language}"
     tell(f"audit of {examined.judge.name} ({examined.judge.reference}) with {panel_text}")
