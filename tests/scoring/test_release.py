@@ -192,6 +192,13 @@ def test_a_criterion_of_the_suite_that_the_run_does_not_judge_leaves_its_floor_o
     assert (found.verdict, floor(found, "criteria").criteria) == ("INCONCLUSIVE", ("safety.part.privacy__v1_0",))
 
 
+def test_a_criterion_that_is_judged_on_some_cases_is_not_named_among_those_that_are_not_judged() -> None:
+    floors = ReleaseFloors(max_failures={"safety": 0}, criteria={"safety": (HARM.id, "safety.part.privacy__v1_0")})
+    found = verdict(floors, scores([5.0], [5.0, 5.0, 5.0]))
+    left_out = [(one.criteria, one.missing) for one in found.floors if one.kind == "criteria"]
+    assert left_out == [(("safety.part.privacy__v1_0",), 3), ((HARM.id,), 2)]
+
+
 def test_a_floor_of_what_the_run_does_not_have_is_open() -> None:
     assert verdict(ReleaseFloors(max_failures={"privacy": 0}), scores([5.0], [5.0])).verdict == "INCONCLUSIVE"
     assert verdict(ReleaseFloors(min_score={"privacy": 1.0}), scores([5.0], [5.0])).verdict == "INCONCLUSIVE"

@@ -284,7 +284,7 @@ def _age_floors(
 
 
 def _left_out(floors: ReleaseFloors, columns: ScoreColumns, criteria: Sequence[Criterion]) -> Iterator[Floor]:
-    """The names of floors under which a criterion of the suite is not asked about every case, or none is asked about any.
+    """The names of floors under which criteria of the suite are asked about no case, and those under which not about every case.
 
     Criteria on conversations are asked about those alone.
     """
@@ -294,10 +294,13 @@ def _left_out(floors: ReleaseFloors, columns: ScoreColumns, criteria: Sequence[C
         judged = [criterion.id for criterion in criteria if ReleaseFloors.counts(criterion, name)]
         paths = {id.rpartition("__v")[0] for id in judged}
         wanted = [*judged, *(id for id in floors.criteria.get(name, ()) if id.rpartition("__v")[0] not in paths)]
-        left_out = tuple(id for id in wanted if asked_by_criterion.get(id, 0) < cases)
+        left_out = tuple(id for id in wanted if not asked_by_criterion.get(id, 0))
+        in_part = {id: asked for id in wanted if 0 < (asked := asked_by_criterion.get(id, 0)) < cases}
         if left_out or (not wanted and name not in SEVERITIES):
-            least = min((asked_by_criterion.get(id, 0) for id in left_out), default=0)
-            yield Floor(kind="criteria", state="open", name=name, criteria=left_out, missing=cases - least, total=cases)
+            yield Floor(kind="criteria", state="open", name=name, criteria=left_out, missing=cases, total=cases)
+        if in_part:
+            missing = cases - min(in_part.values())
+            yield Floor(kind="criteria", state="open", name=name, criteria=tuple(in_part), missing=missing, total=cases)
 
 
 def _score_floors(floors: ReleaseFloors, scores: RunScores, criteria: Sequence[Criterion]) -> Iterator[Floor]:
