@@ -1,21 +1,15 @@
-"""What files say to a worker about its ledger and its spool, without a look at them."""
+"""What SQLite and folders say to a worker about its ledger and its spool, without a look at them."""
 
 import os
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, make_url
 
 from areopage.ledger.store import Ledger
-from areopage.monitor.changes import SETTLED, Changes
-
-
-def settle(*paths: Path) -> None:
-    """Let files be as old as they are after a while."""
-    moment = time.time() - 60
-    for path in paths:
-        os.utime(path, (moment, moment))
+from areopage.monitor.changes import Changes
 
 
 @pytest.fixture
@@ -25,34 +19,48 @@ def spool(tmp_path: Path) -> Path:
     return folder
 
 
-def quiet(ledger: Ledger, spool: Path) -> Changes:
+@contextmanager
+def quiet(ledger: Ledger, spool: Path) -> Iterator[Changes]:
     """Changes that has seen everything."""
-    file = Path(str(ledger.engine.url.database))
-    settle(file, file.with_name(f"{file.name}-wal"), spool, *spool.iterdir())
     changes = Changes(ledger, (spool,))
     assert changes.noticed()  # at first, nothing is known
-    assert not changes.noticed()
-    return changes
+    while changes.noticed():
+        pass
+    yield changes
+    changes.close()
 
 
-def test_a_write_of_any_process_is_noticed_and_quiet_files_are_left_alone(tmp_path: Path, spool: Path) -> None:
-    with Ledger.open(tmp_path / "ledger.db") as ledger, Ledger.open(tmp_path / "ledger.db") as other:
-        ledger.secret()
-        changes = quiet(ledger, spool)
-        other.audit.note("test", "test", "subject")
-        assert changes.noticed()
-        assert not quiet(ledger, spool).noticed()
+def test_a_write_of_any_connection_is_noticed_and_a_quiet_ledger_is_left_alone(tmp_path: Path, spool: Path) -> None:
+    with (
+        Ledger.open(tmp_path / "ledger.db") as ledger,
+        Ledger.open(tmp_path / "ledger.db") as other,
+        quiet(ledger, spool) as changes,
+    ):
+        for writer in (ledger, other, other):
+            writer.audit.note("test", "test", "subject")
+            assert (changes.noticed(), changes.noticed()) == (True, False)
+        other.erasure.empty_log()
+        with other.writing() as connection:
+            connection.exec_driver_sql("PRAGMA user_version = 7")
+        assert changes.noticed(), "a write to an emptied log"
 
 
-def test_a_second_write_in_the_same_moment_is_noticed(tmp_path: Path, spool: Path) -> None:
-    with Ledger.open(tmp_path / "ledger.db") as ledger:
-        changes = quiet(ledger, spool)
-        ledger.secret()
-        assert changes.noticed()
-        assert changes.noticed()  # the state is so young that another write could have left the same
-        time.sleep(2 * SETTLED)
-        assert changes.noticed()
+def test_writes_in_one_tick_of_the_clock_of_files_are_noticed(tmp_path: Path, spool: Path) -> None:
+    file = spool / "writer.jsonl"
+    with Ledger.open(tmp_path / "ledger.db") as ledger, quiet(ledger, spool) as changes:
+        for line in ("first", "again"):
+            file.write_text(line)
+            os.utime(file, ns=(0, 10**18))
+            assert changes.noticed()
         assert not changes.noticed()
+
+
+def test_a_ledger_that_does_not_say_may_have_changed(tmp_path: Path, spool: Path) -> None:
+    with Ledger.open(tmp_path / "ledger.db") as ledger, quiet(ledger, spool) as changes:
+        changes.close()
+        (tmp_path / "ledger.db").rename(tmp_path / "moved")
+        (tmp_path / "ledger.db").mkdir()
+        assert changes.noticed() and changes.noticed() and changes.noticed()
 
 
 @pytest.mark.parametrize("begin", [b"", b"a line\n"])
@@ -60,8 +68,7 @@ def test_a_line_of_a_spool_is_noticed(tmp_path: Path, spool: Path, begin: bytes)
     file = spool / "writer.jsonl"
     if begin:
         file.write_bytes(begin)
-    with Ledger.open(tmp_path / "ledger.db") as ledger:
-        changes = quiet(ledger, spool)
+    with Ledger.open(tmp_path / "ledger.db") as ledger, quiet(ledger, spool) as changes:
         with file.open("ab") as stream:
             stream.write(b"another\n")
         assert changes.noticed()
@@ -71,20 +78,15 @@ def test_a_link_to_a_ledger_is_watched_where_it_leads_and_a_folder_may_come_late
     link, spool = tmp_path / "link.db", tmp_path / "later"
     with Ledger.open(tmp_path / "ledger.db") as ledger:
         link.symlink_to(tmp_path / "ledger.db")
-        with Ledger.open(link) as linked:
-            settle(tmp_path / "ledger.db", tmp_path / "ledger.db-wal")
-            changes = Changes(linked, (spool,))
-            assert (changes.noticed(), changes.noticed()) == (True, False)
+        with Ledger.open(link) as linked, quiet(linked, spool) as changes:
             ledger.secret()
-            assert changes.noticed()
-            settle(tmp_path / "ledger.db", tmp_path / "ledger.db-wal")
             assert (changes.noticed(), changes.noticed()) == (True, False)
             spool.mkdir()
             (spool / "writer.jsonl").write_text("a line\n")
             assert changes.noticed()
 
 
-def test_of_a_ledger_on_a_server_files_say_nothing() -> None:
+def test_of_a_ledger_on_a_server_nothing_is_known() -> None:
     engine = create_engine(make_url("postgresql+psycopg://nobody@127.0.0.1:1/none"))
     changes = Changes(Ledger(engine), ())
     assert changes.noticed()

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import event, text
 
 from areopage.ledger.store import Ledger
-from areopage.monitor.changes import SETTLED
 from areopage.monitor.evaluate import NAME, ProgressCounter
 from areopage.monitor.worker import CHECK_PAUSE, FILE_PACE, SERVER_PACE, MonitorWork, MonitorWorker
 from areopage.work.worker import WorkerPace
@@ -116,7 +115,7 @@ def test_a_worker_whose_files_do_not_change_leaves_the_ledger_alone_and_notices_
 
     def is_quiet() -> bool:
         statements.clear()
-        time.sleep(10 * SETTLED)
+        time.sleep(0.5)
         return not statements
 
     try:

@@ -29,7 +29,7 @@ POOL = "monitor"
 RETENTION, RETENTION_SCHEDULE = "retention", "30 3 * * *"
 CHECK_PAUSE = 15.0
 FILE_PACE = WorkerPace(dispatch=0.15, closed=0.25)
-"""Of a SQLite ledger: how often the worker looks whether its files have changed."""
+"""Of a SQLite ledger: how often the worker asks whether something was written."""
 SERVER_PACE = WorkerPace(dispatch=0.4, closed=0.25)
 LIMITS_PAUSE = 1.0
 LEDGER_THREADS = 4
@@ -136,7 +136,7 @@ class MonitorWork:
             await self._in_thread(lambda: self._warn(fault))
 
     def changed(self) -> bool:
-        """Whether a look may find something to do: a file has changed, a judge is down, or removed texts are in the log."""
+        """Whether a look may find something to do: something was written, a judge is down, or removed texts are in the log."""
         noticed = self._changes.noticed()
         return noticed or not self._ready or self._outages.any or self._evaluator.log_has_texts
 
@@ -174,7 +174,8 @@ class MonitorWork:
             LOG.error("%s", fault)
 
     async def close(self) -> None:
-        """Close the judges."""
+        """Close the judges and what watches the ledger."""
+        self._changes.close()
         if self._probe is not None:
             self._probe.cancel()
             await asyncio.gather(self._probe, return_exceptions=True)
