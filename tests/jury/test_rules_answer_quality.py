@@ -216,8 +216,8 @@ def test_the_score_lies_on_the_scale_that_is_asked_for() -> None:
     ("response", "criterion", "message"),
     [
         ("Oui", "quality.answer.exactitude__v1_0", "it judges quality.answer.format, quality.answer.sources"),
-        (None, FORMAT, "nothing to measure"),
-        (" \n 42 !", SOURCES, "nothing to measure"),
+        (None, FORMAT, "rien à mesurer"),
+        (" \n 42 !", SOURCES, "rien à mesurer"),
     ],
 )
 def test_what_the_rules_do_not_cover_is_refused_with_the_reason(response: str | None, criterion: str, message: str) -> None:

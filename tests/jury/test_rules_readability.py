@@ -127,7 +127,7 @@ def test_every_response_gets_a_score_and_exact_extracts_or_a_reason(
     response = (READABLE_FR if language.startswith("fr") else READABLE_EN) + text
     verdict = outcome_of(ask(response, criterion, maturity, language))
     if isinstance(verdict, Refused):
-        assert verdict.reason.startswith("not measured: ")
+        assert verdict.reason.startswith(("not measured: ", "non mesuré"))
         return
     assert isinstance(verdict, Scored)
     assert 0.0 <= verdict.score <= 5.0
@@ -166,7 +166,7 @@ def test_a_response_of_few_words_is_not_measured(response: str) -> None:
         ("السماء زرقاء لأن ضوء الشمس يتشتت في الهواء", ("en", "fr"), "another script"),
         ("Небо голубое, потому что свет солнца рассеивается.", ("en", "fr"), "another script"),
         ("Le ciel est bleu parce que la lumière du soleil se disperse dans l’air.", ("en",), "not in the reader's language (en)"),
-        ("The sky is blue because the light of the sun is scattered.", ("fr",), "not in the reader's language (fr)"),
+        ("The sky is blue because the light of the sun is scattered.", ("fr",), "not in the reader's language"),
         (
             "Der Himmel ist blau, weil das Licht der Sonne in der Luft gestreut wird. Das blaue Licht wird mehr gestreut als "
             "das rote, und so sehen wir es überall.",
@@ -176,11 +176,12 @@ def test_a_response_of_few_words_is_not_measured(response: str) -> None:
     ],
 )
 def test_a_response_that_the_reader_cannot_read_gets_no_score(response: str, languages: tuple[str, ...], reason: str) -> None:
+    french = "dans l’écriture du lecteur" if reason == "another script" else "dans la langue du lecteur (fr)"
     for language in languages:
         for criterion in (SENTENCES, VOCABULARY):
             refused = outcome_of(ask(response, criterion, language=language))
             assert isinstance(refused, Refused)
-            assert reason in refused.reason
+            assert (french if language == "fr" else reason) in refused.reason
 
 
 def test_a_foreign_name_in_a_readable_response_does_not_keep_it_from_a_score() -> None:

@@ -24,7 +24,7 @@ from areopage.jury.code_judge import CodeJudge, rescaled
 from areopage.jury.rules.heading_lines import AnswerSection, headings, sections
 from areopage.jury.rules.parameters import AnswerQualityRules, ExpectedSection
 from areopage.jury.rules.sources import judge_sources
-from areopage.jury.rules.word_forms import words
+from areopage.jury.rules.word_forms import NO_WORDS, words
 from areopage.models import ModelReference
 from areopage.scoring import Outcome, Refused, Scored
 
@@ -48,9 +48,9 @@ def answer_quality_judge(reference: ModelReference, rules: AnswerQualityRules) -
 def _judge_answer(rules: AnswerQualityRules, case: Case, criterion: Criterion, language: str) -> Outcome:
     """Judge a response on one of the two criteria; the explanation is in French or else in English."""
     response = case.response or ""
-    if not words(response):
-        return Refused(reason="nothing to measure: the response has no words")
     spoken = "fr" if language.lower().startswith("fr") else "en"
+    if not words(response):
+        return Refused(reason=NO_WORDS[spoken])
     if criterion.path == rules.criteria.format:
         outcome = _judge_format(response, spoken, rules)
     else:

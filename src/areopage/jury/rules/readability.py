@@ -19,7 +19,7 @@ from areopage.criteria import Criterion, Scale
 from areopage.digest import digest_of
 from areopage.jury.code_judge import CodeJudge, rescaled
 from areopage.jury.rules.parameters import TOP_SCORE, LanguageRules, ReadabilityRules, Targets
-from areopage.jury.rules.word_forms import complex_word_share, is_complex, syllables, words
+from areopage.jury.rules.word_forms import NO_WORDS, complex_word_share, is_complex, syllables, words
 from areopage.models import ModelReference
 from areopage.scoring import Outcome, Refused, Scored
 from areopage.text import is_in_language, sentences
@@ -67,18 +67,25 @@ def _judge_readability(rules: ReadabilityRules, judge: str, case: Case, criterio
 
 
 def _unmeasurable(response: str, language: str) -> str:
-    """Why a response cannot be measured; "" if it can."""
-    count = len(words(response))
+    """Why a response cannot be measured, in the reader's language; "" if it can."""
+    count, french = len(words(response)), language == "fr"
     if not count:
-        return "nothing to measure: the response has no words"
+        return NO_WORDS["fr" if french else "en"]
     letters = [sign for sign in response if sign.isalpha()]
     latin = sum(sign.isascii() or unicodedata.name(sign, "").startswith("LATIN") for sign in letters)
     if latin < _LEAST_LATIN * len(letters):
-        return "not measured: the response is written in another script than the reader's"
+        reason = "not measured: the response is written in another script than the reader's"
+        return "non mesuré\u00a0: la réponse n’est pas dans l’écriture du lecteur" if french else reason
     if count < _LEAST_WORDS:
-        return f"too little to measure: the response has {count} of at least {_LEAST_WORDS} words"
+        reason = f"too little to measure: the response has {count} of at least {_LEAST_WORDS} words"
+        return (
+            f"trop court\u00a0: nombre de mots de la réponse\u00a0: {count}\u00a0; minimum\u00a0: {_LEAST_WORDS}"
+            if french
+            else reason
+        )
     if not is_in_language(response, language):
-        return f"not measured: the response is not in the reader's language ({language})"
+        reason = f"not measured: the response is not in the reader's language ({language})"
+        return "non mesuré\u00a0: la réponse n’est pas dans la langue du lecteur (fr)" if french else reason
     return ""
 
 

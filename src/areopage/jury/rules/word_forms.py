@@ -9,6 +9,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+NO_WORDS = {"en": "nothing to measure: the response has no words", "fr": "rien à mesurer\u00a0: la réponse n’a aucun mot"}
+"""Why a rule refuses a response without words, by language."""
+
 # A letter may be written with its accents apart (NFD); an apostrophe inside a word belongs to it (don't, aujourd'hui).
 _LETTER = r"(?:[^\W\d_][\u0300-\u036f]*+)"
 _WORD = re.compile(rf"{_LETTER}++(?:['’]{_LETTER}++)*+")
