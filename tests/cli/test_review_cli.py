@@ -100,11 +100,13 @@ def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 
 
 def test_an_import_says_what_it_took_and_lists_the_rest(review: Command) -> None:
-    (review.folder / "ratings.csv").write_text("id,rater,exactitude,ville\na0,Anne,7,Lyon\na1,Anne,70,Lyon\n", encoding="utf-8")
+    (review.folder / "ratings.csv").write_text(
+        "id,prompt,rater,exactitude,ville\na0,Q,Anne,7,Lyon\na1,Q,Anne,70,Lyon\n", encoding="utf-8"
+    )
     done = review("review", "import", "ratings.csv", "--rejected", "rejected.csv")
     assert done.code == 3
     assert done.out == "labels: 1 new, 0 already known, on 1 answer\n"
-    assert "ignored columns without a criterion: ville" in done.err
+    assert "ignored columns without a criterion: ville\n" in done.err
     assert "row 3: exactitude: '70' is not a score" in done.err
     assert "'70' is not a score" in (review.folder / "rejected.csv").read_text(encoding="utf-8-sig")
     (review.folder / "ratings.csv").write_text("id,rater,exactitude\na0,Anne,7\n", encoding="utf-8")

@@ -16,6 +16,7 @@ from areopage.review.ratings_table import ANSWER, CORRECTION, NOTE, RATER, cell_
 from areopage.review.rubric import Rubric
 
 MAX_ROWS = 100_000
+FOR_THE_READER = ("audience", "prompt", "response")  # columns of an export of answers to label
 
 
 class ImportedRatings(Struct, frozen=True, kw_only=True):
@@ -135,7 +136,9 @@ def _plan_of(names: Sequence[str], rubric: Rubric, path: Path, rater: str | None
         allowed = name_list([*(entry.name for entry in rubric.entries), "global"])
         raise DatasetError(f"{path}: no column is a criterion: name the columns {allowed}; found {name_list(shown(names))}")
     places = tuple((position, criterion) for criterion, position in criteria.items())
-    return RatingColumns(answer, who, note, correction, places, tuple(name for name in unread if name))
+    return RatingColumns(
+        answer, who, note, correction, places, tuple(name for name in unread if name and name not in FOR_THE_READER)
+    )
 
 
 def _labels_in(row: Row, plan: RatingColumns, rubric: Rubric, rater: str | None, now: datetime) -> list[Label]:
