@@ -1015,6 +1015,55 @@ CASES: list[Case] = [
         ["Le château date du IIe siècle après Jésus-Christ.", "Le château date du IIIe siècle avant Jésus-Christ."],
     ),
     ("era", "Le temple fut bâti par les Romains.", [], ["Le temple fut bâti par Jésus-Christ."]),
+    (
+        "rhythm",
+        "Le relevé est semestriel.",
+        ["Le relevé est semestriel et non trimestriel.", "Le relevé est établi tous les six mois."],
+        ["Le relevé est trimestriel.", "Le relevé est annuel.", "Le relevé est mensuel.", "C'est un relevé trimestriel."],
+    ),
+    (
+        "rhythm",
+        "The board of the bank holds a weekly meeting.",
+        ["The board of the bank holds a weekly meeting."],
+        ["The board of the bank holds a monthly meeting.", "The board of the bank holds a daily meeting."],
+    ),
+    (
+        "rhythm",
+        "Les réunions sont hebdomadaires. Les frais quotidiens sont remboursés.",
+        ["Les réunions sont hebdomadaires.", "Les frais quotidiens sont remboursés."],
+        ["Les réunions sont mensuelles."],
+    ),
+    ("rhythm", "Les loyers sont payés en janvier, avril, juillet et octobre.", ["Les loyers sont trimestriels."], []),
+    ("rhythm", "La réunion a lieu le premier lundi de chaque mois.", ["La réunion est mensuelle."], []),
+    ("rhythm", "Le budget annuel est voté en mars, par semestre.", ["Le budget semestriel est voté en mars."], []),
+    (
+        "length",
+        "La pause dure une demi-heure.",
+        ["La pause dure 30 minutes.", "La pause dure 30 minutes et non une heure."],
+        ["La pause dure une heure.", "La pause dure une journée."],
+    ),
+    (
+        "length",
+        "Le stage dure deux semaines.",
+        ["Le stage dure 14 jours."],
+        ["Le stage dure une semaine.", "Le stage dure un mois.", "Le stage dure un jour."],
+    ),
+    (
+        "length",
+        "The break lasts 30 minutes.",
+        ["The break lasts half an hour."],
+        ["The break lasts one hour.", "The break lasts an hour."],
+    ),
+    ("length", "La pause dure 30 minutes, et une heure le vendredi.", ["La pause dure une heure le vendredi."], []),
+    ("length", "La formation dure 7 heures.", ["La formation dure une journée."], ["La formation dure une heure."]),
+    ("length", "La formation dure 30 jours.", ["La formation dure un mois."], ["La formation dure un an."]),
+    ("length", "La visite dure de 9 h à 10 h. La pause dure 10 minutes.", ["La visite dure une heure."], []),
+    (
+        "length",
+        "La visite dure une heure et demie.",
+        ["La visite dure une heure et demie.", "La visite dure une heure trente."],
+        ["La visite dure une heure.", "La visite dure une heure vingt."],
+    ),
 ]
 
 

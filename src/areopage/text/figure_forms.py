@@ -484,4 +484,4 @@ def _duration(read: FigureText, match: re.Match[str]) -> Iterator[TextFigure]:
 def _is_count(match: re.Match[str]) -> bool:
     """Whether a duration is one alone: "un jour", "an hour" are seldom a count."""
     word = match["word"]
-    return not word or (word in _ONES and (match["half"] is not None or unaccented(match["unit"]) in _COUNTED_ALONE))
+    return not word or (word in _ONES and (bool(match["half"] or match["past"]) or unaccented(match["unit"]) in _COUNTED_ALONE))

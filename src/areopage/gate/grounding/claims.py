@@ -5,7 +5,7 @@ A figure is sought as it is written, then by its value, then in writings that ar
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -22,6 +22,7 @@ from areopage.gate.grounding.figure_context import Spot, Surroundings
 from areopage.gate.grounding.figure_sense import altered, sense_of, signed
 from areopage.gate.grounding.identified import Identified, exact
 from areopage.gate.grounding.places import ClaimPlaces, labels_said
+from areopage.gate.grounding.rhythms import said_otherwise, speaks
 from areopage.gate.grounding.rows import Rows, Value, clause_at, other_column
 from areopage.gate.premises.premises import Premises
 from areopage.gate.reading.identifiers import ADDRESS, AMOUNT, FRACTION, ORDINAL, SMALL, Identifier
@@ -114,9 +115,11 @@ def check_claims(prompt: str, response: str, documents: Sequence[Document]) -> l
     if agreement:
         start, end = readable.span(*agreement)
         return [Claim(kind="name", place=Place(start=start, end=end, text=readable.original(*agreement)), state="asserted")]
-    if not stated and not _MAY_NAME.search(readable.text):
+    worded = speaks(readable.text)
+    if not stated and not worded and not _MAY_NAME.search(readable.text):
         return []
-    return _Check(prompt, question, readable, documents, stated).claims()
+    check = _Check(prompt, question, readable, documents, stated)
+    return check.claims() if not worded else sorted([*check.claims(), *check.rhythms()], key=lambda claim: claim.place.start)
 
 
 class _Check:
@@ -169,6 +172,14 @@ class _Check:
             affirmed = premises.affirms(identifier.start, identifier.end, spot, (), kind=identifier.kind)
             claims.append(self._claim_at(identifier, "asserted" if affirmed else "repeated", None))
         return sorted(claims, key=lambda claim: claim.place.start)
+
+    def rhythms(self) -> Iterator[Claim]:
+        """What the answer says in words of how often and how long, and the documents otherwise."""
+        for start, end in said_otherwise(self._response, self._places.texts):
+            if not any(stated.start < end and start < stated.end for stated in self._stated):
+                first, last = self._readable.span(start, end)
+                place = Place(start=first, end=last, text=self._readable.original(start, end))
+                yield Claim(kind="duration", place=place, state="missing")
 
     def _is_ratio(self, at: int) -> bool:
         """Whether a share in words is that of two numbers of the answer: "3 jours sur 5, soit trois cinquièmes"."""
