@@ -294,7 +294,7 @@ def test_the_same_rules_change_nothing(gate: Command) -> None:
 def test_labels_of_a_table_are_read(command: Command) -> None:
     path = command.folder / "labels.csv"
     path.write_text(f'prompt,response,documents,hallucinated\n"{QUESTION}","{GOOD}","{DOCUMENT.text}",false\n', encoding="utf-8")
-    assert "1 labelled answers" in command("gate", "tune", "--labels", path).out
+    assert "1 labelled answer (" in command("gate", "tune", "--labels", path).out
 
 
 def test_labels_given_with_the_decision_in_sight_certify_nothing(command: Command) -> None:

@@ -84,7 +84,7 @@ def test_files_that_are_gone_are_told_and_pruned_on_demand(
     assert run(monkeypatch, "ingest", "docs") == 0
     assert "1 file is gone from the folder, and the chunks stay: --prune removes them" in capsys.readouterr().err
     assert run(monkeypatch, "ingest", "docs", "--prune") == 0
-    assert "1 removed; 1 chunks in all" in capsys.readouterr().out
+    assert "1 removed; 1 chunk in all" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def label(
         stored = settings.storage
         done = review_answer(opened, id, rater, review, origin="cli", now=now, rubric=rubric, storage=stored, blind=blind or None)
         scores = len(done.labels) - bool(grounded)
-        said = ([f"{scores} scores"] if scores else []) + ([f"grounded: {grounded},"] if grounded else [])
+        said = ([counted(scores, "score")] if scores else []) + ([f"grounded: {grounded},"] if grounded else [])
         kept_back = opened.traces.release(id)
         waits = ""
         if kept_back is not None and kept_back.state == "waiting":

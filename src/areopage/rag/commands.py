@@ -118,7 +118,7 @@ def collections(config: ConfigOption = None) -> None:
             for name in names:
                 state = await store.state(name)
                 by = str(state.record.embedder) if state.record else f"an unknown embedder ({state.dimension} dimensions)"
-                typer.echo(f"{name}: {state.chunks:,} chunks, embedded by {by}")
+                typer.echo(f"{name}: {counted(state.chunks, 'chunk')}, embedded by {by}")
             if not names:
                 typer.echo(f"{store.place} has no collection: fill one with `areopage rag ingest DIR`")
         finally:
@@ -198,7 +198,7 @@ def _show_report(report: "IngestReport", place: Path, prune: bool) -> None:
     typer.echo(
         f"{report.collection}: {counted(report.files, 'file')} ({report.unchanged} unchanged), "
         f"{counted(report.embedded, 'chunk')} embedded, "
-        f"{report.kept} kept, {report.removed} removed; {report.chunks:,} chunks in all"
+        f"{report.kept} kept, {report.removed} removed; {counted(report.chunks, 'chunk')} in all"
     )
     for remark in report.remarks:
         tell(remark)

@@ -231,7 +231,7 @@ def _summary(done: Replay, new: Gate, old: Gate | None) -> list[str]:
         lines.append(f"  {before} -> {after}: {count:,}")
     if done.labelled:
         lines.append(
-            f"  of {done.labelled:,} labelled answers the new rules agree with {done.new_agrees:,}, "
+            f"  of {counted(done.labelled, 'labelled answer')} the new rules agree with {done.new_agrees:,}, "
             f"the old ones with {done.old_agrees:,}"
         )
     if done.asks_judge:

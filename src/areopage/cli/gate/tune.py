@@ -123,7 +123,7 @@ def _choose(label_set: LabelSet, ask: Ask, base: GateConfig, *, refit: bool) -> 
     finally:
         pace.finish()
     if choice.fitted:
-        typer.echo(f"fitted on {choice.fitted:,} labelled answers; the others certify:")
+        typer.echo(f"fitted on {counted(choice.fitted, 'labelled answer')}; the others certify:")
     if choice.seen:
         why = "the grounding model was fitted on them or on their group"
         tell(f"areopage: {choice.seen:,} labelled answers are excluded: {why}")
@@ -146,7 +146,8 @@ def _tuning_lines(tuning: Tuning) -> list[str]:
     ask, now, groups = tuning.ask, tuning.now, tuning.groups
     claim = CLAIMS[ask.control].replace("{risk}", _percent(ask.risk)).replace("{confidence}", _percent(ask.confidence))
     lines = [
-        f"{tuning.rows:,} labelled answers ({tuning.ungrounded:,} ungrounded); each group counts once: {tuning.groups:,}",
+        f"{counted(tuning.rows, 'labelled answer')} ({tuning.ungrounded:,} ungrounded); "
+        f"each group counts once: {tuning.groups:,}",
         f"other rules hold {tuning.ruled_out:,} of them at any threshold ({tuning.ruled_out_ungrounded:,} ungrounded)",
         "",
         f"{claim[:1].upper()}{claim[1:]}: {'certified' if tuning.certified else 'NOT certified'}",
