@@ -139,4 +139,6 @@ def test_a_mistake_is_one_line(tmp_path: Path, arguments: tuple[str, ...], said:
 def test_no_label_yet_says_how_to_begin(tmp_path: Path) -> None:
     command = Command(tmp_path)
     ledger_at(command.outputs / "ledger.db").close()
-    assert "No labels yet. Label answers at /review" in command("agreement", "--lang", "en").out
+    drawn = command("agreement", "--lang", "en").out
+    assert "No labels yet of answers drawn at random. Label answers at /review" in drawn and "--all takes" in drawn
+    assert "No labels yet. Label answers at /review" in command("agreement", "--lang", "en", "--all").out

@@ -80,7 +80,8 @@ def agreement_text(report: AgreementReport, locale: Locale) -> str:
     head.append(" · ".join(locale.count(f"people_{key}", n) for key, n in counts.items()))
     lines = [locale.say("people_title"), *head, *agreement_remarks(report, locale), ""]
     if not agreement.labels:
-        return "\n".join([lines[0], locale.say("people_none"), *_rejected_lines(report, locale)]) + "\n"
+        none = locale.say("people_none_drawn" if report.sample_only else "people_none")
+        return "\n".join([lines[0], none, *_rejected_lines(report, locale)]) + "\n"
     keys = ("criterion", *(["scale"] if report.scales else []), "answers", "pearson", "spearman", "kappa", "error", "bias")
     heads = [locale.say(f"people_{key}") for key in keys]
     lines += table([heads, *(_criterion_cells(report, locale, criterion) for criterion in agreement.criteria)])
