@@ -76,7 +76,7 @@ def test_a_decision_counts_in_place_of_the_labels_which_stay(ledger: Ledger) -> 
     }
     assert {one.rater for one in ledger.labels.current_of(["a"]).values()} == {"Anne", "Bruno"}
     assert len(ledger.labels.of("a")) == 5
-    assert {one.score for one in ledger.labels.blind_of(["a"]) if one.decides} == {6.0}
+    assert {one.score for one in ledger.labels.current(["a"], blind=True) if one.decides} == {6.0}
 
 
 def test_a_rater_may_decide_after_talking_and_the_own_label_stays(ledger: Ledger) -> None:

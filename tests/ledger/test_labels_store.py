@@ -87,17 +87,17 @@ def test_the_latest_label_counts_and_none_is_lost(ledger: Ledger) -> None:
         ("Anne", 5, "second"),
     ]
     assert {(one.rater, one.score) for one in labels.current()} == {("Anne", 5), ("Bruno", 4)}
-    assert [(one.rater, one.score) for one in labels.current(NOW + timedelta(hours=1))] == [("Anne", 5)]
+    assert [(one.rater, one.score) for one in labels.current(since=NOW + timedelta(hours=1))] == [("Anne", 5)]
     assert labels.current_of(["a"])["a", "Anne", EXACT].score == 5
 
 
 def test_labels_and_items_are_found_among_many_answers(ledger: Ledger) -> None:
     labels, queue = Labels(ledger), ReviewQueue(ledger)
     ids = [f"answer-{n:04}" for n in range(1_200)]
-    assert (labels.blind_of(ids), labels.current_of(ids), queue.items(ids)) == ([], {}, {})
+    assert (labels.current(ids, blind=True), labels.current_of(ids), queue.items(ids)) == ([], {}, {})
     labels.add([label(ids[1_100], "Anne", 7), label(ids[3], "Anne", 4), label("elsewhere", "Anne", 1)])
     queue.add([item(ids[1_100]), item("elsewhere")])
-    assert [one.answer_id for one in labels.blind_of(ids)] == [ids[3], ids[1_100]]
+    assert [one.answer_id for one in labels.current(ids, blind=True)] == [ids[3], ids[1_100]]
     assert [place[0] for place in labels.current_of(ids)] == [ids[3], ids[1_100]]
     assert list(queue.items(ids)) == [ids[1_100]]
 

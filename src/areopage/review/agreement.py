@@ -98,7 +98,7 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
             UserError: no judge of that name judged a labelled answer.
         """
         store, suite = ledger.labels, rubric.suite
-        blind = store.current(since, blind=True)
+        blind = store.current(since=since, blind=True)
         labels, by_suite = _in_scope(ledger, blind, suite, sources)
         queued = ledger.review_queue.items(list(dict.fromkeys(label.answer_id for label in labels)))
         drawn = {id for id, item in queued.items() if item.why == SAMPLE}
@@ -134,7 +134,7 @@ class AgreementReport(Struct, frozen=True, kw_only=True):
             labelled=len(ids),
             at_random=len(drawn),
             selected=len(others),
-            unblind=0 if sources else _of_raters(store.current(since)) - _of_raters(blind),
+            unblind=0 if sources else _of_raters(store.current(since=since)) - _of_raters(blind),
             weighed=weighed,
             scales=scales,
             names=rubric.labels(language) | {GROUNDING: GROUNDING_NAMES.get(language, GROUNDING_NAMES["en"])},

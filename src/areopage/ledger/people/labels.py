@@ -151,27 +151,28 @@ class Labels(Store):
             Label, select(labels).where(labels.c.answer_id == storable(answer_id)).order_by(labels.c.number)
         )
 
-    def current(self, since: datetime | None = None, *, blind: bool = False) -> Sequence[Label]:
+    def current(
+        self, answer_ids: Sequence[str] | None = None, *, since: datetime | None = None, blind: bool = False
+    ) -> list[Label]:
         """Return the latest label of each answer, rater and criterion, and what decides between them; see `counted_labels`.
 
         Args:
+            answer_ids: only those of these answers.
             since: only those that were given at this moment or later.
             blind: only those of raters who had not seen the judges' scores; a later label that is not blind replaces none.
         """
-        query = select(labels).where(_in_force(labels.c.blind) if blind else _in_force()).order_by(labels.c.number)
-        return self._ledger.records(Label, query.where(labels.c.created_at >= naive(since)) if since else query)
-
-    def blind_of(self, answer_ids: Sequence[str]) -> list[Label]:
-        """Return the blind labels of answers in force: the latest of each answer, rater and criterion, and what decides."""
+        parts = [None] if answer_ids is None else chunks([storable(id) for id in answer_ids])
         counting: list[Label] = []
-        for part in chunks([storable(id) for id in answer_ids]):
-            in_force = _in_force(labels.c.blind, labels.c.answer_id.in_(part))
-            counting += self._ledger.records(Label, select(labels).where(in_force).order_by(labels.c.number))
+        for part in parts:
+            conditions = [true() if part is None else labels.c.answer_id.in_(part), labels.c.blind if blind else true()]
+            latest = or_(*(labels.c.number.in_(query.where(*conditions)) for query in (_LATEST, _DECIDING)))
+            given = labels.c.created_at >= naive(since) if since else true()
+            counting += self._ledger.records(Label, select(labels).where(latest, given).order_by(labels.c.number))
         return counting
 
     def unblind_of(self, answer_ids: Sequence[str]) -> int:
         """Count the labels of raters on answers that do not count, as the raters had seen the judges' scores."""
-        blind = sum(not label.decides for label in self.blind_of(answer_ids))
+        blind = sum(not label.decides for label in self.current(answer_ids, blind=True))
         return len(self.current_of(answer_ids)) - blind
 
     def current_of(self, answer_ids: Sequence[str]) -> dict[tuple[str, str, str], Label]:
@@ -317,11 +318,6 @@ def insert_labels(connection: Connection, new: Sequence[Label]) -> None:
     append_sealed(connection, labels, rows)
 
 
-def _in_force(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Match the latest labels of raters and those that decide, among those that meet some conditions."""
-    return or_(labels.c.number.in_(_LATEST.where(*conditions)), labels.c.number.in_(_DECIDING.where(*conditions)))
-
-
 def insert_items(connection: Connection, items: Sequence[ReviewItem]) -> int:
     """Queue answers in order; existing items are kept. Returns how many are new."""
     if not items:
@@ -415,7 +411,7 @@ class SignOffs(Store):
     def people_of(self, run_id: str, answer_ids: Sequence[str]) -> People:
         """Read what people said of a run's answers."""
         store = Labels(self._ledger)
-        counted = store.blind_of(answer_ids)
+        counted = store.current(answer_ids, blind=True)
         return People(
             labels=tuple(counted),
             unblind=store.unblind_of(answer_ids),

@@ -27,7 +27,7 @@ def fit_period(ledger: Ledger, period: Period, scope: Scope, now: datetime) -> C
     panel, run_id = _panel(ledger, period, scope)
     reviewed = ledger.lists.reviewed(period, scope)
     ids, store = [answer.id for answer in reviewed], ledger.labels
-    labels = store.blind_of(ids)
+    labels = store.current(ids, blind=True)
     ratings, _ = ratings_of(labels, Rubric.of_panel(panel, run_id))
     scores: dict[str, dict[str, float]] = {}
     for id, by_suite in store.panel_scores(ids, run_id).items():

@@ -9,7 +9,7 @@ from areopage.cases import Document
 from areopage.gate import AskedJudge, Change, Decision, GateVerdict, Reason, ReasonCode, SignalName
 from areopage.ledger import Alert, Channel, EvaluationState, Grounded, Mode, PanelResult, ReleaseState
 from areopage.monitor import PeriodFigures
-from areopage.review import AgreementReport, RaterDisagreement, ReviewProgress
+from areopage.review import MAX_CORRECTION, AgreementReport, RaterDisagreement, ReviewProgress
 
 MOST_ITEMS = 1000
 
@@ -147,7 +147,18 @@ class AlertPage(Struct, frozen=True, kw_only=True):
     next: int | None
 
 
-class GivenLabels(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GivenOpinion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a rater says beside labels; `correction` is what the answer should have said.
+
+    `rater` defaults to the key's name; only an admin key may give another name.
+    """
+
+    note: Annotated[str, Meta(max_length=MOST_NOTE)] = ""
+    correction: Annotated[str, Meta(max_length=MAX_CORRECTION)] = ""
+    rater: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+
+
+class GivenLabels(GivenOpinion, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The labels of a rater. Keys of `scores` are criteria as in `GET /v1/evaluations/{id}`; "" is the overall score.
 
     `correction` is what the answer should have said. `rater` defaults to the key's name; only an admin key may give another name.
@@ -157,9 +168,6 @@ class GivenLabels(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     scores: Annotated[
         dict[str, float], Meta(min_length=1, max_length=100, examples=[{"": 7.0, "quality.answer.exactitude": 8.0}])
     ]
-    note: Annotated[str, Meta(max_length=10_000)] = ""
-    correction: Annotated[str, Meta(max_length=20_000)] = ""
-    rater: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
 
 
 class GivenAdjudication(GivenLabels, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -370,7 +378,7 @@ class Latest(Struct, frozen=True, kw_only=True):
     snapshot: Snapshot
 
 
-class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GivenVerdict(GivenOpinion, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A reviewer's verdict. `sentences` are the indexes of unsupported sentences; `correction` is a better answer.
 
     `action` releases a held answer (as `text`, or as generated) or rejects it. `rater` defaults to the key's name; only an
@@ -379,11 +387,8 @@ class GivenVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     grounded: Grounded
     sentences: Annotated[list[Annotated[int, Meta(ge=0, le=100_000)]], Meta(max_length=1000)] = []
-    note: Annotated[str, Meta(max_length=MOST_NOTE)] = ""
-    correction: Annotated[str, Meta(max_length=20_000)] = ""
     action: Literal["release", "refuse"] | None = None
     text: Annotated[str, Meta(max_length=MOST_RESPONSE)] | None = None
-    rater: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
     blind: bool = False
 
 

@@ -25,12 +25,8 @@ _REVIEW, _AGREEMENT, _CHAT = ("/review", "nav_review"), ("/agreement", "nav_agre
 
 
 def places_of(request: Request) -> list[Place]:
-    """The menu of a request."""
-    return menu_of(context_of(request), actor_of(request))
-
-
-def menu_of(context: ServerContext, actor: Actor | ApiKey | None) -> list[Place]:
-    """The menu of who asks. Where nothing is configured or stored yet, it has all pages: each says how to begin."""
+    """The menu of a request. Where nothing is configured or stored yet, it has all pages: each says how to begin."""
+    context, actor = context_of(request), actor_of(request)
     return _menu(context, actor, _configured(context) | _stored(context, actor))
 
 
