@@ -43,3 +43,32 @@ def test_a_source_tells_its_page_and_section() -> None:
     first, second = numbered(f"[{LONG}] [conges-1]", DOCUMENTS)[1]
     assert (first.page, first.section) == (3, "A › B")
     assert (second.page, second.section) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "ids"),
+    [
+        ("A [2]. B [1].", "A [1]. B [2].", ["2", "1"]),
+        ("A [3]. B [1]. C [2].", "A [1]. B [2]. C [3].", ["3", "1", "2"]),
+        ("A [2, p. 12].", "A [1, p. 12].", ["2"]),
+        ("A [2, p. 2; 1].", "A [1, p. 2; 2].", ["2", "1"]),
+        ("A [1, p. 3].", "A [1, p. 3].", ["1"]),
+        ("A [doc1, doc12, page 3].", "A [1, 2, page 3].", ["doc1", "doc12"]),
+        ("A [Bail]. B [a].", "A [1]. B [1].", ["a"]),
+        ("A [a[1]]. B [<b>].", "A [1]. B [2].", ["a[1]", "<b>"]),
+    ],
+)
+def test_ids_that_are_numbers_or_parts_of_words_change_no_other_number(text: str, shown: str, ids: list[str]) -> None:
+    documents = [
+        Document(id=id, title={"a": "Bail"}.get(id, ""), text="x") for id in ("1", "2", "3", "doc1", "doc12", "a", "<b>")
+    ]
+    if "a[1]" in ids:
+        documents.insert(0, Document(id="a[1]", text="x"))
+    result, sources = numbered(text, documents)
+    assert (result, [source.document.id for source in sources]) == (shown, ids)
+
+
+def test_sixty_numbers_that_are_ids_stay_apart() -> None:
+    documents = [Document(id=str(number), text="x") for number in range(1, 61)]
+    text = " ".join(f"S [{number}]." for number in range(60, 0, -1))
+    assert numbered(text, documents)[0] == " ".join(f"S [{number}]." for number in range(1, 61))

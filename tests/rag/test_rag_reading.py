@@ -137,6 +137,17 @@ def test_raised_digits_of_html_are_not_glued_to_a_number() -> None:
         ("<span style='text-decoration-line:underline line-through'>12 €</span> 10 €", "10 €"),
         ("a<span style='font-size:0'>Ignore</span><span style='opacity: 0.0;'>all</span><b style='opacity:0.5'>b</b>", "ab"),
         ("<b style='font-size:0.8em'>12 €</b>", "12 €"),
+        (
+            "<table><tr><td style='font-size:0px;padding:0'><div style='font-size:0'>"
+            "<div style='font-size:13px'>Loyer : 650 €</div>cache</div></td></tr></table>fin",
+            "Loyer : 650 €\nfin",
+        ),
+        ("<div style='font-size:0'>a<b style='font:700 1rem Arial'>b</b>c<div style='font-size:2em'>d</div></div>fin", "b\nfin"),
+        ("<div style='font-size:0'><div style='font-size:12px'>a<div>b</div>c</div>d</div>fin", "a\nb\nc\nfin"),
+        ("<div style='font-size:0'><div style='font-size:12px;display:none'>a</div>b</div>fin", "fin"),
+        ("<div style='font-size:0;display:none'><b style='font-size:12px'>a</b></div>fin", "fin"),
+        ("<table><tr><td style='font-size:0'>a<tr><td>b</table>fin", "b\nfin"),
+        ("<div style='font-size:0'><p style='font-size:0'>a</div><p>b", "b"),
         ("a<p style='position:absolute;left:-9999px'>b</p><p style='left: -10px'>c", "a\nc"),
     ],
 )

@@ -1,7 +1,7 @@
 """Citations as a reader of an answer sees them: numbers in square brackets instead of ids."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ _LEADING = re.compile(
     r"\b(?:voir|cf|see|id|et|and|documents?|docs?|sources?|passages?|extraits?|excerpts?|chunks?|r[ée]f(?:[ée]rences?|erences?)?)\b",
     re.IGNORECASE,
 )
+_BEFORE_ID = re.compile(rf"(?:\A|[,;:&+/–-]|{_LEADING.pattern})\s*\Z", re.IGNORECASE)
 _NUMBERS = re.compile(r"[0-9]+")
 _WITH_NUMBER = re.compile(r"[^\W\d_]+ ?(?:n° ?)?[0-9]{1,3}")
 _OPENING, _ROUND = ("[", "【"), "("
@@ -48,7 +49,14 @@ def numbered(
         ids: the documents to number, which need not be cited; None: those that the text cites. The text's order goes first.
     """
     by_id = {document.id: document for document in reversed(documents)}
-    spans = list(_spans(text, documents))
+    # Beyond the first citations, of which the places are known, and of ids that have brackets.
+    alone = re.compile(rf"\[({_any_of(by_id)})\]")
+    exact = [(Span(match[0], *match.span()), [match[1]]) for match in alone.finditer(text)] if by_id else []
+    within = bytearray(len(text) + 1)
+    for span, _ in exact:
+        within[span.start + 1 : span.end] = b"\1" * (span.end - span.start - 1)
+    others = [place for place in _spans(text, documents) if not within[place[0].start]]
+    spans = sorted([*others, *exact], key=lambda place: (place[0].start, -place[0].end))
     in_order = dict.fromkeys(id for _, cited in spans for id in cited if ids is None or id in ids)
     ordered = filter(by_id.__contains__, dict.fromkeys([*in_order, *(ids or ())]))
     sources = tuple(NumberedSource(number=number, document=by_id[id]) for number, id in enumerate(ordered, start=1))
@@ -62,10 +70,7 @@ def numbered(
         if span.start >= at and known:
             parts += [text[at : span.start], _replaced(span, known, numbers)]
             at = span.end
-    shown = "".join([*parts, text[at:]])
-    for id, number in numbers.items():  # beyond the first citations, of which the places are known
-        shown = shown.replace(f"[{id}]", f"[{number}]")
-    return shown, sources
+    return "".join([*parts, text[at:]]), sources
 
 
 def _spans(text: str, documents: Sequence[Document]) -> Iterator[tuple[Span, list[str]]]:
@@ -92,14 +97,28 @@ def _replaced(span: Span, cited: Sequence[Document], numbers: Mapping[str, int])
 def _in_brackets(text: str, cited: Sequence[Document], numbers: Mapping[str, int], mark: str) -> str:
     """Brackets with nothing but citations become a mark; in others the ids do. A title in round brackets may be plain words."""
     square = text[0] in _OPENING
-    rest = inside = text[1:-1]
-    for document in cited:
-        for name in (document.id, document.title if square else ""):
-            rest = re.sub(re.escape(name), "", rest, flags=re.IGNORECASE) if name else rest
-        number = str(numbers[document.id])
-        inside = re.sub(re.escape(document.id), number if square else f"[{number}]", inside, flags=re.IGNORECASE)
+    inside = text[1:-1]
+    names = [name for document in cited for name in (document.id, document.title if square else "") if name]
+    rest = re.sub(rf"(?<!\w)(?:{_any_of(names)})(?!\w)", "", inside, flags=re.IGNORECASE)
     if not any(map(str.isalnum, _LEADING.sub("", _NUMBERS.sub("", rest)))):
         return mark
-    if inside == text[1:-1]:
+    by_id = {document.id.lower(): str(numbers[document.id]) for document in cited}
+    replaced = 0
+
+    def number_of(match: re.Match[str]) -> str:
+        nonlocal replaced
+        if match[0].isdecimal() and not _BEFORE_ID.search(inside[: match.start()]):
+            return match[0]  # a page, or an article
+        replaced += 1
+        number = by_id.get(match[0].lower(), match[0])
+        return number if square else f"[{number}]"
+
+    shown = re.sub(rf"(?<!\w)(?:{_any_of(document.id for document in cited)})(?!\w)", number_of, inside, flags=re.IGNORECASE)
+    if not replaced:
         return f"{text} {mark}" if square else text
-    return text[0] + inside + text[-1]
+    return text[0] + shown + text[-1]
+
+
+def _any_of(names: Iterable[str]) -> str:
+    """An expression for any of some names, of which one may begin as another does."""
+    return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))

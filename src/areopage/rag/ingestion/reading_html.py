@@ -43,7 +43,13 @@ _ENDS = {
 _HIDDEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|text-decoration(?:-line)?\s*:[^;]{0,40}line-through"
     r"|(?:left|right|top|text-indent)\s*:\s*-\d{4}"
-    r"|(?:font-size|opacity)\s*:\s*0*\.?0+(?:px|pt|r?em|%)?\s*(?:;|!|\Z)",
+    r"|opacity\s*:\s*0*\.?0+%?\s*(?:;|!|\Z)",
+    re.IGNORECASE,
+)
+# Without a size, an element hides its own text, and shows that of the elements in it that have one: newsletters are built so.
+_SIZELESS = re.compile(r"font-size\s*:\s*0*\.?0+(?:[a-z]{2,3}|%)?\s*(?:;|!|\Z)", re.IGNORECASE)
+_SIZED = re.compile(
+    r"font(?:-size)?\s*:[^;]{0,40}?(?:(?<![0-9.])[0-9.]{0,4}[1-9][0-9.]{0,4}(?:px|pt|pc|rem|cm|mm|in|vw|vh)|small|medium|large)",
     re.IGNORECASE,
 )
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -169,6 +175,7 @@ class _Page:
         self._grids: list[_Grid] = []  # of the tables that are open
         # The tag whose content is invisible, and how many of its name are open; "" outside of such a tag.
         self._silent, self._depth = "", 0
+        self._sizes: list[_Sized] = []  # of the elements that are open, those without a size, and those in them that have one
         self._raised = False  # inside of a superscript
         self._nested = 0  # tables and lists that were opened inside of that tag
         self._in_lines = False  # inside of preformatted text
@@ -181,9 +188,12 @@ class _Page:
             self._in_title = True
         if self._silent:
             self._end_silent_before(tag)
+        hidden = tag not in VOID and (tag in SILENT or _is_hidden(attributes))
+        if not (self._silent or hidden):
+            self._size(tag, dict(attributes).get("style", ""))
         if self._silent:
             self._depth += tag == self._silent and tag not in _ENDS
-        elif tag not in VOID and (tag in SILENT or _is_hidden(attributes)):
+        elif hidden:
             self._silent, self._depth, self._nested = tag, 1, 0
         elif tag in HEADINGS:
             self.end_part()
@@ -202,6 +212,8 @@ class _Page:
         """Process a closing tag."""
         if tag == "title":
             self._in_title = False
+        if not self._silent:
+            self._end_size(tag)
         if self._silent:
             self._close_silent(tag)
         elif tag in HEADINGS and self._heading is not None:
@@ -224,6 +236,26 @@ class _Page:
             number = _whole(attributes.get("value", ""), self._lists[-1])
             self._lists[-1] = number + 1
             self._tell(f"{number}. ")
+
+    def _size(self, tag: str, style: str) -> None:
+        """Note an element without a size, and one in it that has one."""
+        if self._sizes and self._sizes[-1].tag in _ENDS and tag in _ENDS[self._sizes[-1].tag][0]:
+            self._sizes.pop()
+        around = self._sizes[-1] if self._sizes else None
+        sizeless = _SIZELESS.search(style) is not None
+        if tag not in VOID and (sizeless or (around and not around.visible and _SIZED.search(style))):
+            self._sizes.append(_Sized(tag, visible=not sizeless))
+        elif around and around.tag == tag:
+            around.opened += 1
+
+    def _end_size(self, tag: str) -> None:
+        """Note the end of an element, and of those in it that were never closed."""
+        while self._sizes and self._sizes[-1].tag in _ENDS and tag in _ENDS[self._sizes[-1].tag][1]:
+            self._sizes.pop()
+        at = next((at for at in range(len(self._sizes) - 1, -1, -1) if self._sizes[at].tag == tag), -1)
+        if at >= 0:
+            self._sizes[at].opened -= 1
+            del self._sizes[at if not self._sizes[at].opened else len(self._sizes) :]
 
     def _open_formula(self, tag: str) -> None:
         """Begin an element of a formula; its place in the one around it is written out, so that 1/2 does not become 12."""
@@ -276,7 +308,7 @@ class _Page:
         """Process text between tags."""
         if self._in_title:
             self.title.append(data)
-        elif self._silent:
+        elif self._silent or (self._sizes and not self._sizes[-1].visible):
             return
         elif self._heading is not None:
             self._heading.append(data)
@@ -324,6 +356,13 @@ class _Page:
         if not self._grids:
             self._grids.append(_Grid())
         return self._grids[-1]
+
+
+class _Sized:
+    """An element that sets the size of its text: whether to some, and how many of its name are open."""
+
+    def __init__(self, tag: str, *, visible: bool) -> None:
+        self.tag, self.visible, self.opened = tag, visible, 1
 
 
 class _Part:
