@@ -629,7 +629,7 @@ def test_losses_and_doubts_of_hooks_stand_beside_coverage_and_on_the_queue_page(
     page = page_at(context, "/monitor")
     assert "30 answers lost by hooks" in page.text and "1 doubt about what hooks recorded" in page.text
     assert "lost by hooks" not in before
-    assert "30 réponses perdues par les crochets" in page_at(context, "/monitor", lang="fr").text
+    assert "30 réponses perdues par les connecteurs" in page_at(context, "/monitor", lang="fr").text
     queue = page_at(context, "/monitor/queue")
     assert "the bot failed (30)" in queue.text and "a placeholder such as [message] (1)" in queue.text
     assert any(link.get("href") == "/monitor/answers/answer-1" for link in queue.all("a"))

@@ -385,12 +385,12 @@ def test_a_limited_key_sees_how_far_only_runs_of_its_source_can_be_trusted(
     ("language", "going", "used", "end", "done"),
     [
         ("en", "Workers carry out this run", "Tokens so far, read and written: ", "ended", "The workers are done"),
-        ("fr", "Des processus sont en train", "Tokens lus et écrits jusqu’ici : ", "ended", "Les processus ont terminé"),
+        ("fr", "Des processus sont en train", "Jetons lus et écrits jusqu’ici : ", "ended", "Les processus ont terminé"),
         ("en", "Workers carry out this run", "Tokens so far, read and written: ", "stopped", "The run was stopped"),
         (
             "fr",
             "Des processus sont en train",
-            "Tokens lus et écrits jusqu’ici : ",
+            "Jetons lus et écrits jusqu’ici : ",
             "spent",
             "Le budget de cette évaluation est épuisé",
         ),
