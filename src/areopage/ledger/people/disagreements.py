@@ -37,8 +37,7 @@ class Disagreements(Store):
         """Count the answers on which several raters agree, whose disagreements are adjudicated, and with open disagreements."""
         place = _places(points)
         by_answer = select(func.max(place.c.state).label("state")).group_by(place.c.answer_id).subquery()
-        rows = self._ledger.rows(select(by_answer.c.state, func.count()).group_by(by_answer.c.state))
-        counts = dict(map(tuple, rows))
+        counts = dict(map(tuple, self._ledger.rows(select(by_answer.c.state, func.count()).group_by(by_answer.c.state))))
         return counts.get(_AGREE, 0), counts.get(_ADJUDICATED, 0), counts.get(_OPEN, 0)
 
     def open(self, points: Mapping[str, float], answer_id: str | None = None) -> dict[tuple[str, str], list[str]]:

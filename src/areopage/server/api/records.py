@@ -414,16 +414,7 @@ class Health(Struct, frozen=True, kw_only=True):
 RECORDS = (
     *(AcceptedAnswers, AgreementReport, AlertPage, GivenAnswer, GivenAnswers, CheckReply, CheckRequest),
     *(EvaluationPage, EvaluationView, Faulty, GivenLabels, GivenVerdict, Health, HeldReply, Latest, PeriodFigures),
-    *(
-        StoredLabels,
-        StoredVerdict,
-        TracePage,
-        TraceView,
-        DisagreementPage,
-        GivenAdjudication,
-        GivenUndo,
-        ReviewProgress,
-        UndoneLabels,
-    ),
+    *(StoredLabels, StoredVerdict, TracePage, TraceView, ReviewProgress, UndoneLabels),
+    *(DisagreementPage, GivenAdjudication, GivenUndo),
 )
 """The bodies of requests and responses."""
