@@ -137,9 +137,9 @@ ALTERATIONS = {
     ),
     "inserted label": (
         [
-            "INSERT INTO labels (number, answer_id, rater, criterion, score, sentences, note, origin, blind, text_key, "
-            "created_at) SELECT 999, answer_id, 'eve', criterion, 5, sentences, note, origin, blind, text_key, created_at "
-            "FROM labels WHERE number = 1"
+            "INSERT INTO labels (number, answer_id, rater, criterion, score, sentences, note, correction, origin, "
+            "blind, decides, state, text_key, created_at) SELECT 999, answer_id, 'eve', criterion, 5, sentences, note, "
+            "correction, origin, blind, decides, state, text_key, created_at FROM labels WHERE number = 1"
         ],
         r"labels 999: not in any chain: inserted",
     ),
