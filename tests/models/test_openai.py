@@ -595,7 +595,9 @@ def test_an_unlisted_model_that_the_server_does_not_have_is_missing(message: str
 # --- shapes of gateways
 
 
-@pytest.mark.parametrize(("status", "message"), [(403, "Missing scopes: api.model.read."), (405, "Method Not Allowed")])
+@pytest.mark.parametrize(
+    ("status", "message"), [(403, "Missing scopes: api.model.read."), (405, "Method Not Allowed"), (501, "Not Implemented")]
+)
 def test_a_key_that_may_not_list_models_may_call_them(status: int, message: str) -> None:
     fake = FakeServer()
     fake.replies["/v1/models"] = (status, {"error": {"message": message}})

@@ -180,7 +180,8 @@ class JsonServer:
             return CallRejected(text, status=status if kept else HTTPStatus.BAD_REQUEST, code=body.code)
         if status in OVERLOADED:
             return CallUnreachable(text, retry_after=retry_after or 0.0)
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status < HTTPStatus.MULTIPLE_CHOICES or status in PASSING:
+        failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.NOT_IMPLEMENTED
+        if failed or status < HTTPStatus.MULTIPLE_CHOICES or status in PASSING:
             return CallUnreachable(text, retry_after=retry_after, silent=status in NO_SERVER_BEHIND)
         return CallRejected(text, status=status, code=body.code if body is not None else "")
 

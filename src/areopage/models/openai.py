@@ -135,7 +135,7 @@ class OpenAIModel(ChatModel[OpenAIReply]):
             return await listed(self.server)
         except ModelError as fault:
             cause = fault.__cause__
-            if isinstance(cause, CallRejected) and cause.status in (403, 405):
+            if isinstance(cause, CallRejected) and cause.status in (403, 405, 501):
                 return None
             raise
 
