@@ -39,8 +39,11 @@ class Normal:
 
     def __init__(self, folder: str, version: str, ids: Iterable[str] = (), ledger: str = "") -> None:
         """Args: folder, whose path is left out; version, of the package; ids, of runs, the oldest first; ledger, its place."""
-        written = (str(escape(shlex.quote(ledger))), shlex.quote(ledger), ledger) if ledger else ()
-        self._fixed = [(form, "LEDGER") for form in written]
+        setting = f"AREOPAGE_LEDGER={ledger}"
+        names = (
+            {shlex.quote(setting): "AREOPAGE_LEDGER=LEDGER", shlex.quote(ledger): "LEDGER", ledger: "LEDGER"} if ledger else {}
+        )
+        self._fixed = [(form, name) for written, name in names.items() for form in (str(escape(written)), written)]
         self._fixed += [(folder, "FOLDER"), (f"areopage {version}", "areopage VERSION"), (f'"{version}"', '"VERSION"')]
         self._fixed += [(id, f"RUN-{number}") for number, id in enumerate(ids, 1)]
 

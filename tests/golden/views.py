@@ -43,12 +43,18 @@ GATE_PAGES = {"gate": "/gate?period=all", "held": f"/gate/{HELD}", "delivered": 
 Views = Iterator[tuple[str, str]]
 
 
+def normal_of(command: Command, runs: Sequence[str] = ()) -> Normal:
+    """The texts of a ledger without its place, which is another with each database, and a file of the folder else."""
+    with opened(command) as ledger:
+        place = ledger.place if "://" in ledger.place else command.environment["AREOPAGE_LEDGER"]
+    return Normal(str(command.folder), areopage.__version__, runs, place)
+
+
 def bench_views(command: Command, language: str) -> Views:
     """A ledger of runs: console, files of the newest run, comparison, league, trend, pages."""
     with opened(command) as ledger:
-        runs, place = [run.id for run in ledger.runs() if run.kind == "bench"][::-1], ledger.place
-    place = place if "://" in place else command.environment["AREOPAGE_LEDGER"]
-    normal = Normal(str(command.folder), areopage.__version__, runs, place)
+        runs = [run.id for run in ledger.runs() if run.kind == "bench"][::-1]
+    normal = normal_of(command, runs)
     newest = command.outputs / runs[-1]
     command("bench", "report", "latest")
     yield "console/list.txt", normal.text(command("bench", "list").out)
@@ -82,7 +88,7 @@ def bench_views(command: Command, language: str) -> Views:
 def monitor_views(command: Command, language: str) -> Views:
     """A ledger of a monitor: console, report, pages and API."""
     write_config(command.folder, ledger=command.environment["AREOPAGE_LEDGER"], language=language)
-    normal = Normal(str(command.folder), areopage.__version__)
+    normal = normal_of(command)
     yield "console/status.txt", normal.text(command("monitor", "status").out)
     yield "console/alerts.txt", normal.text(command("monitor", "alerts", "list").out)
     for form in ("html", "md", "json"):
@@ -98,7 +104,7 @@ def monitor_views(command: Command, language: str) -> Views:
 def gate_views(command: Command, language: str) -> Views:
     """A ledger of the gate: report, replay, pages and API."""
     write_config(command.folder, ledger=command.environment["AREOPAGE_LEDGER"], language=language)
-    normal = Normal(str(command.folder), areopage.__version__)
+    normal = normal_of(command)
     for form in ("html", "md", "json"):
         file = command.folder / f"gate.{form}"
         ended = command("gate", "report", "--lang", language, "--format", form, "--output", file)

@@ -290,7 +290,7 @@ REVIEW = LazyGroup(
         "adjudicate": ("review_disagreements:adjudicate", "Adjudicate between reviewers who disagree on an answer."),
         "progress": (
             "review_disagreements:progress",
-            "Tell how many answers are labelled, by whom, and how many reviewers agree.",
+            "Tell how many answers are labelled, by whom, and on how many reviewers agree.",
         ),
         "fill": ("review:fill", "Queue answers for review."),
         "import": ("review:import_file", "Import labels from a table (CSV, XLSX, JSON Lines, Parquet)."),

@@ -30,7 +30,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print all as JSON.")]
 def disagreements(
     config: ConfigOption = None, rater: RaterOption = None, as_json: JsonOption = False, ledger: LedgerOption = None
 ) -> None:
-    """List the answers on which reviewers disagree, with what each of them says.
+    """List the answers on which reviewers disagree, with their labels.
 
     An answer is listed once it has as many labels as are wanted. A reviewer who reads the list should not label these answers
     afterwards: with --rater, later labels of this reviewer are not blind.
